@@ -1,0 +1,40 @@
+# One entry for each thing that a person does. `make demo` and `make test` start from nothing.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
+.PHONY: demo test check format lock clean
+
+demo: $(VENV)/.runtime
+	$(BIN)/farm run ops/examples/quickstart/sweep.yaml
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/deptry .
+
+format: $(VENV)/.dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+$(VENV)/.runtime: requirements/runtime.lock pyproject.toml ops/bootstrap.sh
+	PYTHON=$(PYTHON) sh ops/bootstrap.sh runtime
+	touch $@
+
+$(VENV)/.dev: requirements/dev.lock pyproject.toml ops/bootstrap.sh
+	PYTHON=$(PYTHON) sh ops/bootstrap.sh dev
+	touch $@ $(VENV)/.runtime
+
+lock:
+	echo "setuptools>=77" | uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header - -o requirements/build.lock
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra local pyproject.toml -o requirements/runtime.lock
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra local --group dev pyproject.toml -o requirements/dev.lock
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

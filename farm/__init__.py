@@ -1,0 +1,1 @@
+"""Cellfarm: a distributed job queue farm for paired benchmark sweeps of coding agents."""

@@ -1,0 +1,44 @@
+"""Errors, classed by what the caller does next.
+
+    FarmError
+    ├── SpecError        the person must change something             exit 2
+    ├── TransientError   try again later, after `retry_after_s`       exit 3
+    ├── ConflictError    somebody else has it: stop quietly           exit 3
+    └── IntegrityError   bytes are not what was recorded: tell a person   exit 4
+
+A message names the thing, the value and what to do.
+"""
+
+
+class FarmError(Exception):
+    """The root: an error that we raise on purpose."""
+
+    exit_code = 1
+
+
+class SpecError(FarmError):
+    """The person must change something: a spec, a setting, a machine."""
+
+    exit_code = 2
+
+
+class TransientError(FarmError):
+    """A service did not answer; the same call may succeed later."""
+
+    exit_code = 3
+
+    def __init__(self, message: str, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class ConflictError(FarmError):
+    """Somebody else holds the right to do this; stop quietly."""
+
+    exit_code = 3
+
+
+class IntegrityError(FarmError):
+    """Stored bytes are not the bytes that were recorded; a person must look."""
+
+    exit_code = 4

@@ -1,0 +1,47 @@
+"""Arms: ways of running a coding agent, frozen."""
+
+from enum import StrEnum
+
+from pydantic import JsonValue
+
+from farm.model.base import Value
+from farm.model.digest import Digest
+from farm.model.names import Name, RelativePath
+
+
+class ArmRole(StrEnum):
+    """What an arm is compared as."""
+
+    INCUMBENT = "incumbent"
+    CANDIDATE = "candidate"
+    COMPARATOR = "comparator"
+    CONTROL = "control"
+
+
+class Pin(Value):
+    """A plug-in at an exact version with its checked options."""
+
+    name: Name
+    version: str
+    options: dict[str, JsonValue] = {}
+
+
+class Overlay(Value):
+    """What an arm adds: files laid over the workspace within a boundary, instruction text, or both."""
+
+    files: Digest | None = None
+    """A tar blob of the files."""
+    boundary: tuple[RelativePath, ...] = ()
+    """Globs that every overlaid path must match."""
+    instructions: Digest | None = None
+    """The resolved text, inherited text first, appended to the agent's own instructions."""
+
+
+class Arm(Value):
+    """One treatment: agent, session program, overlay."""
+
+    name: Name
+    role: ArmRole
+    agent: Pin
+    program: Pin
+    overlay: Overlay | None = None

@@ -1,0 +1,97 @@
+"""What moves between coordinator and workers: tickets, claims, leases, stop orders, hosts, events."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from farm.model.base import Value
+from farm.model.digest import Digest
+from farm.model.names import CellId, SweepId
+
+
+class Ticket(Value):
+    """The message that offers an attempt to workers: ids and digests only. A hint, never a right."""
+
+    schema_version: Literal[1] = 1
+    sweep: SweepId
+    plan: Digest
+    cell: CellId
+    index: Annotated[int, Field(ge=0)]
+    attempt: Annotated[int, Field(ge=1)]
+
+
+class Lease(Value):
+    """A worker's time-limited right to an attempt. The attempt number is the fence: it only grows."""
+
+    sweep: SweepId
+    cell: CellId
+    index: int
+    attempt: int
+    holder: str
+    """`<host>/<process>/<n>`: unique among all that ever claimed."""
+
+
+class Refusal(StrEnum):
+    """Why a claim was refused; each is normal, none is an error."""
+
+    CLOSED = "closed"
+    """The sweep is closed, cancelled, or unknown to Redis."""
+    PAUSED = "paused"
+    """The breaker's pause: the cell lies at or beyond the streak."""
+    SETTLED = "settled"
+    """The cell has a result."""
+    HELD = "held"
+    """Another lease of the cell is live."""
+    STALE = "stale"
+    """Not the cell's current attempt."""
+
+
+class StopReason(StrEnum):
+    """Why a running cell must stop."""
+
+    CANCEL = "cancel"
+    DEADLINE = "deadline"
+    BREAKER = "breaker"
+    LOST_LEASE = "lost-lease"
+    """Not ordered by anybody: the worker found that it has no right any more; it writes nothing."""
+    SHUTDOWN = "shutdown"
+    """This worker is being stopped; the cell goes back to the coordinator."""
+
+
+class Claim(Value):
+    """claim.json: who started attempt n, where and when. Written exclusively: it is what makes the fence hold."""
+
+    sweep: SweepId
+    cell: CellId
+    attempt: int
+    holder: str
+    host: str
+    claimed_at: datetime
+
+
+class Host(Value):
+    """A machine that runs a worker, as its heartbeat says."""
+
+    id: str
+    slots: int
+    busy: int
+    version: str
+    sandbox: str
+    seen_at: datetime
+
+
+class EventKind(StrEnum):
+    """What a worker tells the coordinator; hints, since the store alone is true."""
+
+    CLAIMED = "claimed"
+    FINISHED = "finished"
+
+
+class CellEvent(Value):
+    """Something happened to an attempt: look at the store."""
+
+    kind: EventKind
+    index: int
+    attempt: int

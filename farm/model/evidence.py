@@ -1,0 +1,171 @@
+"""Evidence: everything that one attempt proved, by digest; and the outcome that carries it or a fault."""
+
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field, JsonValue, model_validator
+
+from farm.model.base import Value
+from farm.model.digest import Digest
+from farm.model.fault import Fault
+from farm.model.metric import Measured, Number
+from farm.model.names import CellId, SweepId
+
+Tokens = Annotated[int, Field(strict=True, ge=0)]
+
+
+class Artifact(Value):
+    """A named output: role, media type, digest, size."""
+
+    role: str
+    """`session.work.events`, `patch`, `oracle.stdout`, …; unique within an outcome."""
+    media_type: str
+    digest: Digest
+    size_bytes: int
+    truncated: bool = False
+
+
+class ExitKind(StrEnum):
+    """How a sandboxed process ended."""
+
+    EXITED = "exited"
+    SIGNALED = "signaled"
+    LIMIT = "limit"
+    STOPPED = "stopped"
+    """We stopped it: cancel, deadline, lost lease."""
+
+
+class ProcessExit(Value):
+    """The end of one sandboxed process tree, as data."""
+
+    kind: ExitKind
+    code: int | None = None
+    signal: int | None = None
+    limit: str | None = None
+    """wall, output, memory, …: which limit was reached."""
+    wall_s: float
+    cpu_s: float | None = None
+    peak_memory_bytes: int | None = None
+
+    @property
+    def is_zero(self) -> bool:
+        return self.kind is ExitKind.EXITED and self.code == 0
+
+
+class Usage(Value):
+    """Tokens as the provider or the CLI reported them, summed over requests. None: nobody said."""
+
+    input_tokens: Tokens | None = None
+    cached_input_tokens: Tokens | None = None
+    cache_write_tokens: Tokens | None = None
+    output_tokens: Tokens | None = None
+    thinking_tokens: Tokens | None = None
+
+
+class SessionReport(Value):
+    """One agent process, as its own event stream and exit tell it."""
+
+    name: str
+    exit: ProcessExit
+    reason: str
+    """The agent's own word for how it ended (`success`, `error_max_turns`, …), or ours: see ExitReason."""
+    problem: str | None = None
+    """What is wrong with the stream or the ending; None for a clean success."""
+    final_answer: str | None = None
+    turns: int | None = None
+    tool_calls: dict[str, int] | None = None
+    usage: Usage | None = None
+    cost_usd: Decimal | None = None
+    model: str | None = None
+    session_id: str | None = None
+
+
+class CheckRun(Value):
+    """The visible verify, run after the sessions: recorded, never counted."""
+
+    exit: ProcessExit
+
+
+class OracleFinding(Value):
+    """What the hidden oracle said."""
+
+    correct: bool | None
+    """None when the check could not be completed; `problem` says why."""
+    answer_error: str | None = None
+    """The check's own message about a wrong answer."""
+    problem: str | None = None
+    numbers: dict[str, Number] = {}
+    exit: ProcessExit | None = None
+
+
+class ScopeFinding(Value):
+    """Paths changed against the task's scope, before and after the oracle ran."""
+
+    before_oracle: tuple[str, ...] = ()
+    after_oracle: tuple[str, ...] = ()
+
+    @property
+    def is_kept(self) -> bool:
+        return not self.before_oracle and not self.after_oracle
+
+
+class StageTime(Value):
+    """How long one stage of the line took."""
+
+    stage: str
+    seconds: float
+
+
+class Evidence(Value):
+    """What an attempt proved."""
+
+    lock: Digest
+    sandbox: dict[str, JsonValue]
+    """Backend, versions, digests, how limits are enforced: the backend's own facts."""
+    workspace_before: Digest
+    workspace_after: Digest
+    sessions: tuple[SessionReport, ...]
+    verify: CheckRun | None = None
+    oracle: OracleFinding
+    scope: ScopeFinding
+    metrics: tuple[Measured, ...] = ()
+
+
+class AttemptCleanup(Value):
+    """attempts/<cell>/<n>/cleanup.json: whether the worker removed the workspace, after the outcome was recorded."""
+
+    cell: CellId
+    attempt: int
+    done: bool
+    problem: str | None = None
+
+
+class Outcome(Value):
+    """outcome.json: the evidence or the fault of one attempt; always kept."""
+
+    sweep: SweepId
+    plan: Digest
+    cell: CellId
+    attempt: int
+    host: str
+    holder: str
+    started_at: datetime
+    ended_at: datetime
+    evidence: Evidence | None = None
+    fault: Fault | None = None
+    artifacts: tuple[Artifact, ...] = ()
+    stages: tuple[StageTime, ...] = ()
+    late: bool = False
+    """Recorded after the sweep had settled: kept, never counted."""
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> "Outcome":
+        if (self.evidence is None) == (self.fault is None):
+            raise ValueError("an outcome holds evidence or a fault, and not both")
+        return self
+
+    @property
+    def is_usable(self) -> bool:
+        return self.evidence is not None

@@ -1,0 +1,40 @@
+"""Names and ids: what may stand in a path, an object key and a Redis key without quoting.
+
+Ids are derived from what they name, never random: the same plan gives the same ids on any machine.
+"""
+
+from typing import Annotated, NewType
+
+from pydantic import AfterValidator, StringConstraints
+
+from farm.model.digest import Digest
+
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64)]
+"""A person's name for a task, an arm, a sweep: lower-case letters, digits and dashes."""
+
+SweepId = NewType("SweepId", str)
+"""`<name>-<12 hex of the plan's digest>.<edition>`: the folder of one sweep in the store."""
+
+CellId = NewType("CellId", str)
+"""`<task>.<arm>.<trial>`: unique within a sweep."""
+
+
+def sweep_id(name: str, plan: Digest, edition: int) -> SweepId:
+    """Name the `edition`-th run (from 1) of the plan with digest `plan`."""
+    return SweepId(f"{name}-{plan[:12]}.{edition}")
+
+
+def cell_id(task: str, arm: str, trial: int) -> CellId:
+    """Name the cell (task, arm, trial)."""
+    return CellId(f"{task}.{arm}.{trial}")
+
+
+def _relative(text: str) -> str:
+    parts = text.split("/")
+    if not text or text.startswith("/") or ".." in parts or "\0" in text or "\\" in text:
+        raise ValueError(f"{text!r} is not a relative path inside the workspace; drop '..' and the leading '/'")
+    return text
+
+
+RelativePath = Annotated[str, StringConstraints(max_length=1024), AfterValidator(_relative)]
+"""A path or glob below a root: no leading slash, no '..'."""

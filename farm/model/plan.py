@@ -1,0 +1,104 @@
+"""The plan: the frozen, totally ordered cells with every input pinned by digest.
+
+What must stay true: the same inputs give the same plan digest on any machine, and everything that may change a
+result is in here.
+"""
+
+from functools import cached_property
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field, model_validator
+
+from farm.model.arm import Arm, Pin
+from farm.model.base import Value
+from farm.model.canonical import canonical_json
+from farm.model.digest import Digest
+from farm.model.limits import Seconds
+from farm.model.metric import Metric
+from farm.model.names import CellId, Name, cell_id
+from farm.model.policy import BreakerPolicy, DispatchPolicy, RetryPolicy
+from farm.model.task import Task
+
+
+class Cell(Value):
+    """One (task, arm, trial): the unit that is planned, run and settled."""
+
+    task: Name
+    arm: Name
+    trial: Annotated[int, Field(ge=1)]
+
+    @property
+    def id(self) -> CellId:
+        return cell_id(self.task, self.arm, self.trial)
+
+
+class Plan(Value):
+    """A sweep, frozen; its cells run, and are folded, in this order."""
+
+    model_config = ConfigDict(ignored_types=(cached_property,))
+
+    schema_version: Literal[1] = 1
+    name: Name
+    farm_version: str
+    tasks: tuple[Task, ...]
+    arms: tuple[Arm, ...]
+    trials: Annotated[int, Field(ge=1)]
+    cells: tuple[Cell, ...]
+    metrics: tuple[Metric, ...] = ()
+    gates: tuple[Pin, ...] = ()
+    sandbox: Name = "bubblewrap"
+    dispatch: DispatchPolicy = DispatchPolicy()
+    retry: RetryPolicy = RetryPolicy()
+    breaker: BreakerPolicy = BreakerPolicy()
+    deadline_s: Seconds | None = None
+    """Counted from the sweep's opening; at it, running cells are stopped and the sweep closes."""
+    grace_s: Seconds = 5.0
+    """Shared by settling and clean-up."""
+
+    @model_validator(mode="after")
+    def _cells_name_what_is_here(self) -> "Plan":
+        tasks, arms = set(self.task_by_name), set(self.arm_by_name)
+        if len({cell.id for cell in self.cells}) != len(self.cells):
+            raise ValueError("a plan holds a cell twice")
+        if any(cell.task not in tasks or cell.arm not in arms for cell in self.cells):
+            raise ValueError("a plan's cell names a task or an arm that the plan does not hold")
+        return self
+
+    @cached_property
+    def task_by_name(self) -> dict[str, Task]:
+        return {task.id: task for task in self.tasks}
+
+    @cached_property
+    def arm_by_name(self) -> dict[str, Arm]:
+        return {arm.name: arm for arm in self.arms}
+
+    @cached_property
+    def index_by_cell(self) -> dict[CellId, int]:
+        return {cell.id: index for index, cell in enumerate(self.cells)}
+
+    @cached_property
+    def digest(self) -> Digest:
+        return Digest.of(canonical_json(self))
+
+    def lock(self, cell: Cell) -> Digest:
+        """Digest everything that determines the cell's measurement but its trial: what reuse compares."""
+        return self._locks[cell.task, cell.arm]
+
+    @cached_property
+    def _locks(self) -> dict[tuple[str, str], Digest]:
+        return {(task.id, arm.name): cell_lock(self, task, arm) for task in self.tasks for arm in self.arms}
+
+
+def cell_lock(plan: Plan, task: Task, arm: Arm) -> Digest:
+    """Digest what determines a measurement of `task` under `arm`."""
+    return Digest.of(
+        canonical_json(
+            {
+                "farm_version": plan.farm_version,
+                "task": task.model_dump(mode="json"),
+                "arm": arm.model_dump(mode="json", exclude={"name", "role"}),
+                "metrics": [metric.model_dump(mode="json") for metric in plan.metrics],
+                "sandbox": plan.sandbox,
+            }
+        )
+    )

@@ -1,0 +1,46 @@
+"""The rules of a sweep that may change what is run: dispatch, retry, breaker. All of them are in the plan's digest."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from farm.model.base import Value
+from farm.model.fault import Fault, FaultKind
+
+
+class DispatchPolicy(Value):
+    """How many cells may be outstanding (sent and not finished) at once."""
+
+    per_slot: Annotated[int, Field(gt=0)] = 2
+    """Outstanding cells for each live slot."""
+    most_outstanding: Annotated[int, Field(gt=0)] | None = None
+    """A cap whatever the fleet's size; None for no cap."""
+
+    def room(self, slots: int) -> int:
+        """Count the cells that may be outstanding with `slots` live slots (one slot is assumed while none is seen)."""
+        room = self.per_slot * max(1, slots)
+        return room if self.most_outstanding is None else min(room, self.most_outstanding)
+
+
+class RetryPolicy(Value):
+    """Which faults earn a cell another attempt. By default those that cannot depend on the answer."""
+
+    most_attempts: Annotated[int, Field(gt=0)] = 3
+    kinds: frozenset[FaultKind] = frozenset({FaultKind.HOST, FaultKind.LOST, FaultKind.RATE_LIMIT, FaultKind.PROVIDER})
+    base_delay_s: Annotated[float, Field(gt=0)] = 1.0
+    """Waited outside any slot, doubled with each attempt; a provider's longer retry-after wins."""
+
+    def earns_another(self, fault: Fault | None, attempt: int) -> bool:
+        """Say whether attempt number `attempt` (from 1), ended by `fault`, is followed by another."""
+        return fault is not None and fault.kind in self.kinds and attempt < self.most_attempts
+
+    def delay_s(self, fault: Fault, attempt: int) -> float:
+        """Give the wait before attempt `attempt + 1`."""
+        return max(self.base_delay_s * float(2 ** (attempt - 1)), fault.retry_after_s or 0.0)
+
+
+class BreakerPolicy(Value):
+    """When a run of unusable results stops the sweep; counted across task borders in plan order."""
+
+    streak: Annotated[int, Field(ge=0)] = 5
+    """0 turns the breaker off."""

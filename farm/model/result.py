@@ -1,0 +1,121 @@
+"""Results and the records that close a sweep: one hash chain from outcome to seal."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Literal
+
+from farm.model.base import Value
+from farm.model.digest import Digest
+from farm.model.fault import FaultKind
+from farm.model.names import CellId, SweepId
+
+
+class ResultStatus(StrEnum):
+    """Whether the cell is in the denominator."""
+
+    MEASURED = "measured"
+    EXCLUDED = "excluded"
+
+
+class Result(Value):
+    """results/<cell>.json: the settled record of a cell; written once."""
+
+    sweep: SweepId
+    plan: Digest
+    cell: CellId
+    attempt: int
+    status: ResultStatus
+    outcome: Digest
+    """Of the bytes of this attempt's outcome.json."""
+    fault: FaultKind | None = None
+
+
+class Opening(Value):
+    """open.json: when this edition of a plan was submitted; the deadline counts from here."""
+
+    sweep: SweepId
+    plan: Digest
+    edition: int
+    opened_at: datetime
+    submitted_by: str
+
+
+class CloseReason(StrEnum):
+    """Why a sweep takes no more claims."""
+
+    COMPLETE = "complete"
+    CANCELLED = "cancelled"
+    DEADLINE = "deadline"
+    BREAKER = "breaker"
+    BUG = "bug"
+    UNFINISHED = "unfinished"
+    """A person finalized a sweep that still had open cells."""
+
+
+class Close(Value):
+    """close.json: no new claims after this. Never reopened."""
+
+    sweep: SweepId
+    reason: CloseReason
+    detail: str = ""
+    closed_at: datetime
+
+
+class Cancel(Value):
+    """cancel.json: a person wants it to end."""
+
+    sweep: SweepId
+    reason: str
+    cancelled_at: datetime
+
+
+class SettledCell(Value):
+    """One planned cell in the settlement: its result by digest, or why there is none."""
+
+    cell: CellId
+    result: Digest | None
+    attempts: int
+    """Attempts that were claimed."""
+    cleanup: Digest | None = None
+    """Of the counted attempt's cleanup.json; None when the worker never got to write it."""
+    unsettled: str | None = None
+    """never-started, stopped, still-running: set when there is no result."""
+
+
+class Settlement(Value):
+    """settlement.json: the one record that closes a sweep, in plan order. Written once, final."""
+
+    sweep: SweepId
+    plan: Digest
+    close: Digest
+    cells: tuple[SettledCell, ...]
+    workers_settled: bool
+    """Whether every lease had ended within the grace."""
+    settled_at: datetime
+
+
+class CleanupRecord(Value):
+    """cleanup.json: what the sweep shared and whether it was removed, after the settlement."""
+
+    sweep: SweepId
+    settlement: Digest
+    complete: bool
+    problems: tuple[str, ...] = ()
+    cleaned_at: datetime
+
+
+class Sealed(Value):
+    """One sealed record: its key below the sweep's folder and its digest."""
+
+    key: str
+    digest: Digest
+
+
+class Seal(Value):
+    """seal.json: the head of the chain."""
+
+    schema_version: Literal[1] = 1
+    sweep: SweepId
+    plan: Digest
+    records: tuple[Sealed, ...]
+    """plan, open, close, settlement, clean-up, verdicts and report files, sorted by key."""

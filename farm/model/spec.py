@@ -1,0 +1,127 @@
+"""What a person writes: a sweep file, before anything is resolved or pinned.
+
+A plug-in's own options stand beside its `kind`: `oracle: {kind: command, argv: [python3, check.py]}`.
+"""
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import ConfigDict, Field, JsonValue, model_validator
+
+from farm.model.arm import ArmRole
+from farm.model.base import Value
+from farm.model.limits import CheckLimits, Limits, Seconds
+from farm.model.metric import Metric
+from farm.model.names import Name, RelativePath
+from farm.model.policy import BreakerPolicy, DispatchPolicy, RetryPolicy
+from farm.model.task import Command, WorkspaceMode
+
+
+class PluginSpec(Value):
+    """A plug-in by name, with its options inline."""
+
+    model_config = ConfigDict(extra="allow")
+
+    kind: Name
+
+    @property
+    def options(self) -> dict[str, JsonValue]:
+        return dict(self.model_extra or {})
+
+
+class RepositorySpec(Value):
+    """A git repository by path (relative to the sweep file) or URL, and a ref; the plan pins the commit."""
+
+    path: str | None = None
+    url: str | None = None
+    ref: str = "HEAD"
+
+    @model_validator(mode="after")
+    def _one_place(self) -> "RepositorySpec":
+        if (self.path is None) == (self.url is None):
+            raise ValueError("a repository needs exactly one of path and url")
+        return self
+
+
+class OracleSource(PluginSpec):
+    """A hidden check; `files` is a folder, relative to the sweep file, that only the verifier sees."""
+
+    files: str | None = None
+    workspace: WorkspaceMode = WorkspaceMode.READ_ONLY
+    limits: CheckLimits = CheckLimits()
+
+
+class TaskSpec(Value):
+    """One problem."""
+
+    id: Name
+    repository: RepositorySpec
+    prompt: str | None = None
+    prompt_file: str | None = None
+    allowed_changes: tuple[RelativePath, ...] | None = None
+    """Globs; [] means read-only; left out, anything may change."""
+    most_files: Annotated[int, Field(gt=0)] | None = None
+    most_file_bytes: Annotated[int, Field(gt=0)] | None = None
+    verify: Command | None = None
+    oracle: OracleSource
+    limits: Limits = Limits()
+    reference: str | None = None
+    """A folder of files that solve the task, for checking the task itself; never sent to a worker."""
+
+    @model_validator(mode="after")
+    def _one_prompt(self) -> "TaskSpec":
+        if (self.prompt is None) == (self.prompt_file is None):
+            raise ValueError(f"task {self.id!r} needs exactly one of prompt and prompt_file")
+        return self
+
+
+class OverlaySpec(Value):
+    """What an arm adds to a task."""
+
+    files: str | None = None
+    """A folder, relative to the sweep file, laid over the workspace."""
+    boundary: tuple[RelativePath, ...] = ()
+    instructions: tuple[str, ...] = ()
+    """Text files, inherited first; joined with one blank line."""
+
+
+class ArmSpec(Value):
+    """One treatment."""
+
+    name: Name
+    role: ArmRole
+    agent: PluginSpec
+    program: PluginSpec = PluginSpec(kind="single")
+    overlay: OverlaySpec | None = None
+
+
+class CellOrder(StrEnum):
+    """The order of a plan's cells."""
+
+    TASK_MAJOR = "task-major"
+    """Task, then trial, then arm as written."""
+    ROTATED = "rotated"
+    """As task-major, the first arm of each block moving on by one, so that no arm is always first."""
+
+
+class PresetSpec(PluginSpec):
+    """A named family of tasks, metric, gate and budgets that the sweep file builds on."""
+
+
+class SweepSpec(Value):
+    """A sweep file."""
+
+    name: Name
+    preset: PresetSpec | None = None
+    tasks: tuple[TaskSpec, ...] = ()
+    arms: Annotated[tuple[ArmSpec, ...], Field(min_length=1)]
+    trials: Annotated[int, Field(ge=1, le=10_000)] = 1
+    order: CellOrder = CellOrder.ROTATED
+    metrics: tuple[Metric, ...] = ()
+    gates: tuple[PluginSpec, ...] = ()
+    sandbox: Name = "bubblewrap"
+    dispatch: DispatchPolicy = DispatchPolicy()
+    retry: RetryPolicy = RetryPolicy()
+    breaker: BreakerPolicy = BreakerPolicy()
+    deadline_s: Seconds | None = None
+    grace_s: Seconds = 5.0

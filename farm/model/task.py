@@ -1,0 +1,71 @@
+"""Tasks as the plan pins them: every input is a digest, so that a worker needs nothing but the store."""
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field, JsonValue
+
+from farm.model.base import Value
+from farm.model.digest import Digest
+from farm.model.limits import CheckLimits, Limits
+from farm.model.names import Name, RelativePath
+
+
+class Snapshot(Value):
+    """One commit's files as a tar blob: no history, no host path."""
+
+    commit: Annotated[str, Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")]
+    tree: Digest
+    """A deterministic uncompressed tar of the commit's files."""
+    size_bytes: int
+
+
+class Command(Value):
+    """A program that runs in the sandbox, in the workspace."""
+
+    argv: Annotated[tuple[str, ...], Field(min_length=1)]
+    env: dict[str, str] = {}
+    limits: CheckLimits = CheckLimits()
+
+
+class WorkspaceMode(StrEnum):
+    """How an oracle sees the workspace."""
+
+    READ_ONLY = "read-only"
+    WRITABLE = "writable"
+    """Changes that the oracle's run makes are found by the second scope check."""
+
+
+class OracleSpec(Value):
+    """The hidden check: a plug-in, its options, its hidden files (a tar blob, mounted only for the verifier)."""
+
+    kind: Name
+    options: dict[str, JsonValue] = {}
+    files: Digest | None = None
+    workspace: WorkspaceMode = WorkspaceMode.READ_ONLY
+    limits: CheckLimits = CheckLimits()
+
+
+class Scope(Value):
+    """What a session may leave changed in its workspace, checked before and after the oracle."""
+
+    allowed: tuple[RelativePath, ...] | None = None
+    """Globs of paths that may change; () is read-only; None allows anything."""
+    most_files: Annotated[int, Field(gt=0)] | None = None
+    """With a bound, the workspace may hold only so many regular files …"""
+    most_file_bytes: Annotated[int, Field(gt=0)] | None = None
+    """… each no larger than this, and nothing but regular files and folders."""
+
+
+class Task(Value):
+    """One problem, frozen."""
+
+    id: Name
+    snapshot: Snapshot
+    prompt: Digest
+    scope: Scope = Scope()
+    verify: Command | None = None
+    """The visible check: the agent may run it; we record what it says after the session."""
+    oracle: OracleSpec
+    limits: Limits = Limits()
+    """Of each session."""

@@ -1,0 +1,24 @@
+"""Protocols that the farm's parts ask for: the narrowest that serves. Implementations are in farm.adapters."""
+
+from farm.ports.blobs import BlobStore
+from farm.ports.clock import Clock
+from farm.ports.events import Events
+from farm.ports.hosts import HostRegistry
+from farm.ports.leases import LeaseBook, Renewal
+from farm.ports.queue import Dispatcher
+from farm.ports.records import Records
+from farm.ports.signals import Signals
+from farm.ports.store import Store
+
+__all__ = [
+    "BlobStore",
+    "Clock",
+    "Dispatcher",
+    "Events",
+    "HostRegistry",
+    "LeaseBook",
+    "Records",
+    "Renewal",
+    "Signals",
+    "Store",
+]

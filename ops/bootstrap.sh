@@ -1,0 +1,38 @@
+#!/bin/sh
+# Makes the virtual environment and installs what the farm needs on Debian or Ubuntu, saying each thing it installs.
+# Usage: sh ops/bootstrap.sh runtime|dev     (PYTHON names the interpreter, python3 by default)
+set -eu
+
+kind=${1:?usage: sh ops/bootstrap.sh runtime|dev}
+python=${PYTHON:-python3}
+say() { printf 'bootstrap: %s\n' "$*"; }
+
+case $kind in runtime | dev) ;; *) say "unknown kind '$kind': say runtime or dev"; exit 2 ;; esac
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
+  say "Python 3.11 or newer is needed; set PYTHON=/path/to/python3.11"; exit 2; }
+
+missing=""
+need() { command -v "$1" >/dev/null 2>&1 || missing="$missing $2"; }
+need bwrap bubblewrap
+need git git
+need cc "gcc libc6-dev"
+command -v valkey-server >/dev/null 2>&1 || need redis-server redis-server
+"$python" -c 'import venv, ensurepip' 2>/dev/null || missing="$missing python3-venv"
+
+if [ -n "$missing" ]; then
+  command -v apt-get >/dev/null 2>&1 || { say "install these yourself, there is no apt-get:$missing"; exit 2; }
+  root=""
+  [ "$(id -u)" = 0 ] || root=sudo
+  say "installing Debian packages with ${root:+sudo }apt-get:$missing"
+  $root apt-get update -qq
+  # redis-server is used as a program only: its system service is not started
+  # shellcheck disable=SC2086
+  $root env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get install -y -qq --no-install-recommends $missing >/dev/null
+fi
+
+[ -x .venv/bin/python ] || { say "making the virtual environment .venv"; "$python" -m venv .venv; }
+say "installing locked Python packages (requirements/$kind.lock)"
+.venv/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r "requirements/$kind.lock"
+.venv/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements/build.lock
+.venv/bin/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
+say "done"

@@ -1,0 +1,1 @@
+"""A sandbox for untrusted command-line programs on Linux; it knows nothing of the farm."""

@@ -1,0 +1,121 @@
+"""What to run and what came of it: the values of the sandbox's border.
+
+`Sandbox` is the protocol that every backend keeps; `sandbox.testing` holds its conformance suite.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Bind:
+    """A host path made visible: no symlink on the way to `source`; `target` absolute, on the root's own tmpfs."""
+
+    source: Path
+    target: str
+    writable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of the process tree. A limit reached is data with its name."""
+
+    wall_s: float
+    memory_bytes: int
+    processes: int
+    file_size_bytes: int
+    open_files: int
+    output_bytes: int
+    tmp_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxSpec:
+    """One process tree to run: argv, environment (an allow-list: nothing is inherited), binds, limits.
+
+    The guest sees uid and gid 1000, the host's /usr read-only, a synthetic /etc, private /proc, /dev, /tmp, /run,
+    HOME at `home`, no network, and `binds`; nothing else.
+    """
+
+    argv: tuple[str, ...]
+    binds: tuple[Bind, ...]
+    limits: Limits
+    cwd: str
+    env: Mapping[str, str] = field(default_factory=dict)
+    home: str = "/home/agent"
+    stdin: bytes = b""
+    slot: int = 0
+    """Which of the worker's slots runs this: a root worker drops to the slot's own unprivileged uid."""
+
+
+class ExitKind(StrEnum):
+    """How the tree ended."""
+
+    EXITED = "exited"
+    SIGNALED = "signaled"
+    LIMIT = "limit"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """The end of a process tree: it is dead, all of it, when this exists."""
+
+    kind: ExitKind
+    wall_s: float
+    code: int | None = None
+    signal: int | None = None
+    limit: str | None = None
+    """wall or output (or memory, processes where they can be told apart)."""
+    cpu_s: float | None = None
+    peak_memory_bytes: int | None = None
+
+
+class Stream(StrEnum):
+    """Which of the guest's outputs."""
+
+    STDOUT = "stdout"
+    STDERR = "stderr"
+
+
+Sink = Callable[[Stream, bytes], None]
+"""Called in the caller's thread with each chunk as it comes, before anything else is done with it."""
+
+Facts = Mapping[str, str | int | bool | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """One effect that preflight looked for."""
+
+    name: str
+    ok: bool
+    detail: str
+    fix: str = ""
+
+
+class Sandbox(Protocol):
+    """A backend. One instance serves one thread at a time; the thread must outlive every run."""
+
+    def run(self, spec: SandboxSpec, sink: Sink, stop: Callable[[], bool]) -> Exit:
+        """Run `spec` to its end and return how it ended, once every process of it is dead.
+
+        `stop` is asked at least every 0.1 s; when it says True the tree is killed and the kind is STOPPED.
+        Raises SandboxError when the command could not be started, SandboxRefusedError for an unsafe spec.
+        """
+        ...
+
+    def facts(self) -> Facts:
+        """Say what enforces the containment: versions, digests, how limits are held. It becomes evidence."""
+        ...
+
+    def owner(self, slot: int) -> tuple[int, int]:
+        """Give the host uid and gid that the guest's files must belong to in `slot`."""
+        ...
+
+    def preflight(self, scratch: Path) -> tuple[Probe, ...]:
+        """Prove containment by effect in a throw-away run below `scratch`; a failed probe means: run nothing."""
+        ...

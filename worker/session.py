@@ -1,0 +1,127 @@
+"""The protocols inside a worker: agents, programs and oracles, and the values between them and the line.
+
+A plug-in class is built from its pinned options (`cls(options)`); it raises SpecError for options that are wrong, so
+that planning refuses them before anything is paid for. `version` is what the plan pins.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from pydantic import JsonValue
+
+from farm.model import Artifact, Cell, OracleFinding, ProcessExit, SessionReport, Task
+from sandbox.spec import Stream
+
+WORKSPACE = "/cell/ws"
+OUT = "/cell/out"
+HOME = "/home/agent"
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One agent process to start: what the adapter decides, before the sandbox's own plan is added."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str] = field(default_factory=dict)
+    stdin: bytes = b""
+    home_files: Mapping[str, bytes] = field(default_factory=dict)
+    """Files to lay into the private home before the start, by relative path."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRequest:
+    """What an adapter may know when it builds a launch."""
+
+    name: str
+    cell: Cell
+    task: Task
+    prompt: str
+    instructions: str | None
+    """The arm's overlay text, to be appended to the agent's own instructions."""
+
+
+class StreamParser(Protocol):
+    """Reads one session's output as it comes; bounded and strict."""
+
+    def feed(self, stream: Stream, chunk: bytes) -> None:
+        """Take the next bytes; never raises for what the guest wrote."""
+        ...
+
+    def finish(self, exit_: ProcessExit) -> SessionReport:
+        """Close the streams and say what the session was."""
+        ...
+
+
+class Agent(Protocol):
+    """An adapter for one agent CLI."""
+
+    version: str
+    options: dict[str, JsonValue]
+    """Normalised: what the plan pins."""
+
+    def launch(self, request: SessionRequest) -> Launch:
+        """Build the process to start."""
+        ...
+
+    def parser(self, name: str) -> StreamParser:
+        """Make a fresh parser for the session called `name`."""
+        ...
+
+
+class Sessions(Protocol):
+    """What a program may ask of the line."""
+
+    def run(self, name: str, prompt: str) -> SessionReport:
+        """Run one agent session in the cell's sandbox; its streams become artifacts."""
+        ...
+
+
+class Program(Protocol):
+    """The fixed sequence of sessions that an arm runs."""
+
+    version: str
+    options: dict[str, JsonValue]
+
+    def perform(self, prompt: str, sessions: Sessions) -> tuple[SessionReport, ...]:
+        """Run the sessions in order and return their reports."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """One sandboxed check: its end and its bounded output."""
+
+    exit: ProcessExit
+    stdout: bytes
+    stderr: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class OracleRequest:
+    """What an oracle may know: the sessions' reports, and a way to run checks out of the session's reach."""
+
+    task: Task
+    sessions: tuple[SessionReport, ...]
+    workspace: Path
+    """The frozen workspace on the host: read it only by safe means; untrusted bytes."""
+    hidden: str | None
+    """Where the hidden files are mounted for `check`, inside the verifier's sandbox."""
+    nonce: str
+    """Random, told to the check alone (FARM_NONCE): what it reports counts only with it."""
+    check: Callable[[tuple[str, ...], Mapping[str, str]], CheckResult]
+    """Run argv with extra environment in the verifier's sandbox: no network, no session alive."""
+    keep: Callable[[str, str, bytes], Artifact]
+    """Keep bytes as an artifact: role, media type, body."""
+
+
+class Oracle(Protocol):
+    """A hidden check."""
+
+    version: str
+    options: dict[str, JsonValue]
+
+    def find(self, request: OracleRequest) -> OracleFinding:
+        """Say whether the answer is right; what the candidate's code does is data, what we can't do raises."""
+        ...
