@@ -69,17 +69,23 @@ class Cancel(Value):
     cancelled_at: datetime
 
 
+class Sealed(Value):
+    """One record and its digest."""
+
+    key: str
+    """Below the sweep's folder."""
+    digest: Digest
+
+
 class SettledCell(Value):
     """One planned cell in the settlement: its result by digest, or why there is none."""
 
     cell: CellId
     result: Digest | None
-    attempts: int
-    """Attempts that were claimed."""
-    cleanup: Digest | None = None
-    """Of the counted attempt's cleanup.json; None when the worker never got to write it."""
+    attempts: tuple[Sealed, ...] = ()
+    """Every claim.json, outcome.json and cleanup.json of the cell that stood at settlement, by key."""
     unsettled: str | None = None
-    """never-started, stopped, still-running: set when there is no result."""
+    """never-started, stopped or still-running: set when there is no result."""
 
 
 class Settlement(Value):
@@ -102,13 +108,6 @@ class CleanupRecord(Value):
     complete: bool
     problems: tuple[str, ...] = ()
     cleaned_at: datetime
-
-
-class Sealed(Value):
-    """One sealed record: its key below the sweep's folder and its digest."""
-
-    key: str
-    digest: Digest
 
 
 class Seal(Value):

@@ -4,11 +4,12 @@ from farm.ports.blobs import BlobStore
 from farm.ports.clock import Clock
 from farm.ports.events import Events
 from farm.ports.hosts import HostRegistry
+from farm.ports.leadership import Leadership
 from farm.ports.leases import LeaseBook, Renewal
 from farm.ports.queue import Dispatcher
 from farm.ports.records import Records
 from farm.ports.signals import Signals
-from farm.ports.store import Store
+from farm.ports.store import Store, StoreAccess
 
 __all__ = [
     "BlobStore",
@@ -16,9 +17,11 @@ __all__ = [
     "Dispatcher",
     "Events",
     "HostRegistry",
+    "Leadership",
     "LeaseBook",
     "Records",
     "Renewal",
     "Signals",
     "Store",
+    "StoreAccess",
 ]

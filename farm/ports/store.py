@@ -1,9 +1,21 @@
 """A store: blobs and records under one root."""
 
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from farm.ports.blobs import BlobStore
 from farm.ports.records import Records
+
+
+@dataclass(frozen=True, slots=True)
+class StoreAccess:
+    """What opening a remote store needs beside its URL; None leaves it to the client's own defaults."""
+
+    endpoint_url: str | None = None
+    region: str | None = None
+    path_style: bool = False
+    access_key: str | None = None
+    secret_key: str | None = field(default=None, repr=False)
 
 
 class Store(Protocol):

@@ -1,0 +1,1 @@
+"""Gates: pure, versioned rules over the settled table."""

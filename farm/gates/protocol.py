@@ -1,0 +1,33 @@
+"""The protocol of a gate. Plug-ins of the group `farm.gates` keep it; the class itself takes no arguments."""
+
+from typing import Protocol
+
+from pydantic import JsonValue
+
+from farm.gates.table import Table
+from farm.model import Check, Decision
+from farm.model.base import Value
+
+
+class Judgement(Value):
+    """What a gate found, before it is bound to a settlement as a Verdict."""
+
+    decision: Decision
+    summary: str
+    checks: tuple[Check, ...]
+    findings: dict[str, JsonValue] = {}
+
+
+class Gate(Protocol):
+    """A pure rule: the same table and policy give the same judgement, byte for byte."""
+
+    name: str
+    version: str
+
+    def policy(self, options: dict[str, JsonValue], tasks: tuple[str, ...]) -> dict[str, JsonValue]:
+        """Check options and fill in the defaults that the plan will pin; raise SpecError naming what is wrong."""
+        ...
+
+    def judge(self, table: Table, policy: dict[str, JsonValue]) -> Judgement:
+        """Decide. Missing is never zero: a gate that lacks what it needs is inconclusive, or fails, and says what."""
+        ...

@@ -1,0 +1,57 @@
+"""The settled table: what a gate sees of a sweep. Every planned cell has a row; missing is a row that says so."""
+
+from decimal import Decimal
+
+from farm.model import (
+    ArmRole,
+    CloseReason,
+    Fault,
+    Measured,
+    Metric,
+    OracleFinding,
+    Plan,
+    ScopeFinding,
+    SessionReport,
+)
+from farm.model.base import Value
+
+
+class Row(Value):
+    """One planned cell as it settled."""
+
+    cell: str
+    task: str
+    arm: str
+    role: ArmRole
+    trial: int
+    fault: Fault | None = None
+    """Why there is no evidence, when the cell has an excluded result."""
+    unsettled: str | None = None
+    """Why there is no result at all."""
+    sessions: tuple[SessionReport, ...] = ()
+    oracle: OracleFinding | None = None
+    scope: ScopeFinding | None = None
+    metrics: dict[str, Measured] = {}
+    cost_usd: Decimal | None = None
+    duration_s: float | None = None
+    attempts: int = 0
+    cleanup_problem: str | None = None
+    """Set when the workspace could not be removed, or nobody said that it was."""
+
+
+class Lifecycle(Value):
+    """How the sweep ended, as far as it decides."""
+
+    close: CloseReason
+    timed_out: bool
+    cleanup_incomplete: bool
+    errors: tuple[str, ...] = ()
+
+
+class Table(Value):
+    """What a gate is asked about: rows in plan order."""
+
+    plan: Plan
+    metrics: tuple[Metric, ...]
+    lifecycle: Lifecycle
+    rows: tuple[Row, ...]
