@@ -39,6 +39,7 @@ from farm.model.result import (
     SettledCell,
     Settlement,
 )
+from farm.model.settle import fault_settles, result_of, settles
 from farm.model.spec import (
     ArmSpec,
     CellOrder,
@@ -138,6 +139,9 @@ __all__ = [
     "canonical_json",
     "cell_id",
     "cell_lock",
+    "fault_settles",
     "parse_record",
+    "result_of",
+    "settles",
     "sweep_id",
 ]
