@@ -1,0 +1,23 @@
+"""What a report is made of: one sealed-to-be sweep, read back from its records and nothing else."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from farm.gates.table import Table
+from farm.model import CellId, CleanupRecord, Close, Opening, Outcome, Plan, Settlement, SweepId, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class ReportInput:
+    """Everything that a report shows. The same input gives the same report, byte for byte."""
+
+    sweep: SweepId
+    plan: Plan
+    opening: Opening
+    close: Close
+    settlement: Settlement
+    cleanup: CleanupRecord
+    table: Table
+    verdicts: tuple[Verdict, ...]
+    outcomes: Mapping[CellId, tuple[Outcome, ...]]
+    """Every attempt's outcome that stood at settlement, by cell, oldest first."""
