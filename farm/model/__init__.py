@@ -39,7 +39,7 @@ from farm.model.result import (
     SettledCell,
     Settlement,
 )
-from farm.model.settle import fault_settles, result_of, settles
+from farm.model.settle import result_of, settles
 from farm.model.spec import (
     ArmSpec,
     CellOrder,
@@ -139,7 +139,6 @@ __all__ = [
     "canonical_json",
     "cell_id",
     "cell_lock",
-    "fault_settles",
     "parse_record",
     "result_of",
     "settles",

@@ -2,21 +2,14 @@
 
 from farm.model.digest import Digest
 from farm.model.evidence import Outcome
-from farm.model.fault import Fault
 from farm.model.policy import RetryPolicy
 from farm.model.result import Result, ResultStatus
 
 
 def settles(outcome: Outcome, policy: RetryPolicy) -> bool:
-    """Say whether the outcome is its cell's last: evidence, or a fault that neither stays open nor earns another try."""
-    return fault_settles(outcome.fault, outcome.attempt, policy)
-
-
-def fault_settles(fault: Fault | None, attempt: int, policy: RetryPolicy) -> bool:
-    """The same for an outcome taken apart; no fault means evidence."""
-    if fault is None:
-        return True
-    return not fault.is_open and not policy.earns_another(fault, attempt)
+    """Say whether the outcome is its cell's last: evidence, or a fault that is neither open nor tried again."""
+    fault = outcome.fault
+    return fault is None or not (fault.is_open or policy.earns_another(fault, outcome.attempt))
 
 
 def result_of(outcome: Outcome, outcome_digest: Digest) -> Result:
