@@ -1,0 +1,20 @@
+"""The verbs, in the order a person meets them, with the sentence that `farm --help` shows.
+
+The table is plain data so that help costs no import: a verb's module is loaded when the verb is used.
+"""
+
+VERBS: dict[str, str] = {
+    "init": "Make a folder with a small sweep that runs.",
+    "plan": "Show what a sweep would run, without running it.",
+    "run": "Run a sweep on this machine, from file to verdict.",
+    "submit": "Freeze a sweep into the store, for workers on any host.",
+    "coordinate": "Send a submitted sweep's cells to the workers.",
+    "worker": "Run cells on this host.",
+    "status": "Show how far the sweeps are.",
+    "cancel": "End a sweep: stop its running cells and settle.",
+    "resume": "Go on with a sweep that was interrupted.",
+    "finalize": "Close a sweep: settle, clean up, judge, report, seal.",
+    "report": "Print a finalized sweep's verdict and where its reports are.",
+    "verify": "Re-walk a sealed sweep's digest chain and recompute its verdict.",
+    "doctor": "Check that this machine and its services can run sweeps.",
+}

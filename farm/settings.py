@@ -1,0 +1,38 @@
+"""Settings from the environment (FARM_*), read once, in a bootstrap."""
+
+from pathlib import Path
+
+from pydantic import SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from farm.ports import StoreAccess
+
+
+class FarmSettings(BaseSettings):
+    """Where the farm's services are. Everything has a default that works on one machine."""
+
+    model_config = SettingsConfigDict(env_prefix="FARM_", extra="ignore")
+
+    redis_url: str | None = None
+    """None: `farm run` starts a private server for the run."""
+    store: str | None = None
+    """`file:///…` or `s3://bucket/prefix`; None: the folder .farm/store below the current one."""
+    s3_endpoint_url: str | None = None
+    s3_region: str | None = None
+    s3_path_style: bool = False
+    s3_access_key: str | None = None
+    s3_secret_key: SecretStr | None = None
+
+    @property
+    def store_url(self) -> str:
+        return self.store or (Path.cwd() / ".farm" / "store").as_uri()
+
+    @property
+    def store_access(self) -> StoreAccess:
+        return StoreAccess(
+            endpoint_url=self.s3_endpoint_url,
+            region=self.s3_region,
+            path_style=self.s3_path_style,
+            access_key=self.s3_access_key,
+            secret_key=self.s3_secret_key.get_secret_value() if self.s3_secret_key else None,
+        )

@@ -1,0 +1,25 @@
+"""Logs: structlog to stderr, one event a line, names as `noun.past_tense`, no free-text ids and no secrets."""
+
+import logging
+import sys
+
+import structlog
+
+
+def configure(*, json: bool, level: int = logging.INFO) -> None:
+    """Send logs to stderr, as JSON lines or for a person's eyes; called once, by a command line."""
+    renderer: structlog.typing.Processor = (
+        structlog.processors.JSONRenderer() if json else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+    )
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=True,
+    )
