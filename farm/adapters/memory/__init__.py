@@ -1,0 +1,16 @@
+"""Every port in the process's own memory: for tests, and for whoever embeds the farm in one process."""
+
+from farm.adapters.memory.coordination import MemoryEvents, MemoryHosts, MemoryLeadership, MemorySignals
+from farm.adapters.memory.dispatcher import MemoryDispatcher
+from farm.adapters.memory.leases import MemoryLeases
+from farm.adapters.memory.store import MemoryStore
+
+__all__ = [
+    "MemoryDispatcher",
+    "MemoryEvents",
+    "MemoryHosts",
+    "MemoryLeadership",
+    "MemoryLeases",
+    "MemorySignals",
+    "MemoryStore",
+]
