@@ -1,0 +1,17 @@
+"""Asking one site."""
+
+import urllib.error
+import urllib.request
+
+TIMEOUT_S = 5.0
+
+
+def is_up(url):
+    """Say whether `url` answers with a status below 500."""
+    try:
+        with urllib.request.urlopen(url, timeout=TIMEOUT_S) as answer:
+            return answer.status < 500
+    except urllib.error.HTTPError as error:
+        return error.code < 500
+    except OSError:
+        return False

@@ -1,0 +1,1 @@
+"""How long requests took, from an access log."""

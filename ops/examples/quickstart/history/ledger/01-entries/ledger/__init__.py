@@ -1,0 +1,1 @@
+"""Household money in a text file."""

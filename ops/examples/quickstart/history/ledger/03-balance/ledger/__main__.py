@@ -1,0 +1,25 @@
+"""`python3 -m ledger <command> <file>`."""
+
+import sys
+
+from ledger.files import read
+from ledger.totals import balance
+
+
+def print_balance(entries):
+    print(f"{balance(entries):.2f}")
+
+
+COMMANDS = {"balance": print_balance}
+
+
+def main(arguments):
+    if len(arguments) != 2 or arguments[0] not in COMMANDS:
+        print(f"usage: python3 -m ledger {'|'.join(COMMANDS)} FILE", file=sys.stderr)
+        return 2
+    COMMANDS[arguments[0]](read(arguments[1]))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
