@@ -64,6 +64,22 @@ class Usage(Value):
     thinking_tokens: Tokens | None = None
 
 
+class ExitReason(StrEnum):
+    """Our own words for how a session, or a whole sample, ended; any other word is the agent's."""
+
+    SUCCESS = "success"
+    TIMEOUT = "timeout"
+    """The sweep's deadline."""
+    STOPPED = "stopped"
+    """A stop order other than the deadline."""
+    RATE_LIMIT_EXHAUSTED = "rate_limit_exhausted"
+    VALIDATION_FAILED = "validation_failed"
+    """The run came to its end, and what it left is no valid measurement."""
+    HARNESS_ERROR = "harness_error"
+    """The run came to no end of its own: no terminal event, a crash, a host lost."""
+    NEVER_STARTED = "never_started"
+
+
 class SessionReport(Value):
     """One agent process, as its own event stream and exit tell it."""
 
