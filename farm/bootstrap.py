@@ -1,0 +1,137 @@
+"""The composition root: here, and nowhere else in `farm`, adapters are named and settings are read.
+
+Everything below gets plain values and ports.
+"""
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from pydantic import ValidationError
+
+from farm.adapters import celery, embedded, local_worker, memory, redis, system_clock
+from farm.errors import SpecError
+from farm.plugins import Plugins
+from farm.ports import (
+    BlobStore,
+    Clock,
+    Dispatcher,
+    Events,
+    HostRegistry,
+    LeaseBook,
+    Leadership,
+    Signals,
+    Store,
+)
+from farm.settings import FarmSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """What passes through Redis: all of it may be lost without losing a result."""
+
+    url: str
+    leases: LeaseBook
+    signals: Signals
+    hosts: HostRegistry
+    events: Events
+    leadership: Leadership
+    dispatcher: Dispatcher
+
+
+def read_settings() -> FarmSettings:
+    """Read FARM_* from the environment; raise SpecError naming the variable that is wrong."""
+    try:
+        return FarmSettings()
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = "FARM_" + "_".join(str(part) for part in first["loc"]).upper()
+        raise SpecError(f"{name} is {first['input']!r}: {first['msg']}") from error
+
+
+def clock() -> Clock:
+    return system_clock.SystemClock()
+
+
+def plugins() -> Plugins:
+    return Plugins()
+
+
+def scratch_blobs() -> BlobStore:
+    """Give a blob store that vanishes, for looking at a plan without keeping it."""
+    return memory.MemoryStore().blobs
+
+
+def open_store(url: str | None, settings: FarmSettings) -> Store:
+    """Open the store at `url`, or the one that the settings name."""
+    place = url or settings.store_url
+    if "://" not in place:
+        place = Path(place).absolute().as_uri()
+    opener = plugins().load("stores", urlsplit(place).scheme)
+    store: Store = opener(place, settings.store_access)
+    return store
+
+
+def connect(url: str) -> Exchange:
+    """Connect to Redis and Celery; raise TransientError when Redis is down, SpecError when the URL is wrong."""
+    server = redis.connect(url)
+    server.ping()
+    return Exchange(
+        url=url,
+        leases=server.leases,
+        signals=server.signals,
+        hosts=server.hosts,
+        events=server.events,
+        leadership=server.leadership,
+        dispatcher=celery.CeleryDispatcher(celery.make_app(url)),
+    )
+
+
+def redis_url(settings: FarmSettings) -> str:
+    """Name the team's Redis; raise SpecError when none is set, for verbs that can't do without."""
+    if settings.redis_url is None:
+        raise SpecError(
+            "no Redis is named: set FARM_REDIS_URL, for example redis://127.0.0.1:6379/0 "
+            "(`farm run` alone needs none: it starts its own)"
+        )
+    return settings.redis_url
+
+
+@contextmanager
+def own_or_embedded_exchange(settings: FarmSettings) -> Iterator[Exchange]:
+    """Connect to the named Redis, or to a private one that lives as long as the block."""
+    if settings.redis_url is not None:
+        yield connect(settings.redis_url)
+        return
+    with tempfile.TemporaryDirectory(prefix="farm-redis-") as folder, embedded.EmbeddedRedis(Path(folder)) as server:
+        yield connect(server.url)
+
+
+def worker_environment(settings: FarmSettings, exchange_url: str, store_url: str) -> Mapping[str, str]:
+    """Build a worker's whole environment: ours, with the farm's own places set."""
+    access = settings.store_access
+    named = {
+        "FARM_REDIS_URL": exchange_url,
+        "FARM_STORE": store_url,
+        "FARM_S3_ENDPOINT_URL": access.endpoint_url,
+        "FARM_S3_REGION": access.region,
+        "FARM_S3_PATH_STYLE": "true" if access.path_style else None,
+        "FARM_S3_ACCESS_KEY": access.access_key,
+        "FARM_S3_SECRET_KEY": access.secret_key,
+    }
+    inherited = dict(os.environ)  # noqa: TID251 (a bootstrap reads the environment)
+    return inherited | {name: value for name, value in named.items() if value is not None}
+
+
+def local_worker_process(slots: int, env: Mapping[str, str], log: Path) -> local_worker.LocalWorker:
+    """Start a worker on this machine."""
+    return local_worker.LocalWorker(local_worker.WorkerOptions(slots=slots, env=env, log=log))
+
+
+def worker_command(*arguments: str) -> list[str]:
+    """Give the argv of the worker's own command line."""
+    return local_worker.worker_argv(*arguments)

@@ -1,0 +1,42 @@
+"""farm plan"""
+
+from pathlib import Path
+
+import click
+
+from farm import bootstrap
+from farm.cli.common import answer, json_option
+from farm.model import Plan
+from farm.planning import plan_sweep
+
+
+def describe(plan: Plan) -> list[str]:
+    """Say in a few lines what the plan would run."""
+    lines = [
+        f"{plan.name}: {len(plan.cells)} cells = {len(plan.tasks)} tasks × {len(plan.arms)} arms × {plan.trials} trials",
+        f"plan    {plan.digest}",
+    ]
+    lines += [
+        f"task    {task.id}  at commit {task.snapshot.commit[:12]}, oracle {task.oracle.kind}" for task in plan.tasks
+    ]
+    lines += [f"arm     {arm.name}  {arm.role}, agent {arm.agent.name} {arm.agent.version}" for arm in plan.arms]
+    lines += [f"gate    {gate.name} {gate.version}" for gate in plan.gates] or [
+        "gate    none: no verdict will be given"
+    ]
+    if not plan.cells:
+        lines.append("nothing would run: the gate will say why")
+    return lines
+
+
+@click.command(name="plan", epilog="Example:  farm plan sweep.yaml --cells")
+@click.argument("sweep_file", type=click.Path(path_type=Path))
+@click.option("--cells", is_flag=True, help="Also list every cell in the order in which it would start.")
+@json_option
+def command(sweep_file: Path, *, cells: bool, as_json: bool) -> None:
+    """Show what a sweep would run, without running or storing anything."""
+    plan = plan_sweep(sweep_file, bootstrap.scratch_blobs(), bootstrap.plugins())
+    lines = describe(plan)
+    if cells:
+        lines += [f"{index:>6}  {cell.id}" for index, cell in enumerate(plan.cells)]
+    document = {"digest": str(plan.digest), "cell_count": len(plan.cells), "plan": plan.model_dump(mode="json")}
+    answer(document, lines, as_json=as_json)

@@ -1,0 +1,31 @@
+"""farm submit"""
+
+import getpass
+import socket
+from pathlib import Path
+
+import click
+
+from farm import bootstrap
+from farm.cli.common import answer, json_option, store_option
+from farm.coordinator.submit import submit
+from farm.planning import plan_sweep
+
+
+def submitter() -> str:
+    """Name who submits: user and host, for the record."""
+    return f"{getpass.getuser()}@{socket.gethostname()}"
+
+
+@click.command(name="submit", epilog="Example:  farm submit sweep.yaml --store s3://farm/sweeps")
+@click.argument("sweep_file", type=click.Path(path_type=Path))
+@click.option("--edition", type=click.IntRange(min=1), help="Which run of this plan; the next free one by default.")
+@store_option
+@json_option
+def command(sweep_file: Path, *, edition: int | None, store: str | None, as_json: bool) -> None:
+    """Freeze a sweep into the store and print its id; nothing runs until it is coordinated."""
+    place = bootstrap.open_store(store, bootstrap.read_settings())
+    place.check()
+    plan = plan_sweep(sweep_file, place.blobs, bootstrap.plugins())
+    sweep = submit(plan, edition, place, submitted_by=submitter(), clock=bootstrap.clock())
+    answer({"sweep": sweep, "cells": len(plan.cells), "store": place.url}, [sweep], as_json=as_json)
