@@ -22,7 +22,7 @@ app.conf.update(
 )
 
 
-@app.task(name="raw.noop")  # type: ignore[untyped-decorator]  # celery's decorator has no types
+@app.task(name="raw.noop")
 def noop(text: str) -> None:
     """Append one byte: what tells the bench that the task ran."""
     assert text  # noqa: S101 (a message of a ticket's size, so that encoding it costs the same)
@@ -38,7 +38,7 @@ def tasks_cost(count: int, slots: int, redis_url: str, folder: Path) -> measure.
     env = dict(os.environ) | {ENDED: str(ended), URL: redis_url, "PYTHONPATH": str(Path(__file__).parent)}  # noqa: TID251
     flags = ("--without-gossip", "--without-mingle", "--without-heartbeat", "-l", "WARNING")
     argv = (sys.executable, "-m", "celery", "-A", "raw_celery", "worker", "-P", "prefork", "-c", str(slots), *flags)
-    app.conf.broker_url = redis_url
+    app.conf.update(broker_url=redis_url)
     text = "x" * 200
 
     def send(number: int) -> None:
