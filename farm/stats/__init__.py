@@ -1,0 +1,5 @@
+"""Statistics that reports and gates need; scipy stays in here."""
+
+from farm.stats.proportion import Interval, wilson
+
+__all__ = ["Interval", "wilson"]
