@@ -3,8 +3,8 @@
     python ops/bench/cells.py [--cells 240] [--slots 8] [--repetitions 3] [--json]
 
 Real Celery, real Redis (its own, started for the run), the files store, and bubblewrap twice a cell: a session that
-ends at once, an oracle that says yes. Two sweeps of different size are run and subtracted, so that starting, planning and
-loading cancel out. What stays is one cell: dispatch, claim, staging, session, oracle, upload, records, folding, and its
+ends at once, an oracle that says yes. Two sweeps of different size are run and subtracted, so that starting, planning
+and loading cancel out. What stays is one cell: dispatch, claim, staging, session, oracle, upload, records, folding, and its
 share of settling, judging and reporting. Beside it, in the same run: Celery alone, and bubblewrap alone.
 """
 
