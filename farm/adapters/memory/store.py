@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from farm.adapters.record_key import checked_key, checked_prefix
-from farm.errors import IntegrityError
+from farm.adapters.verified import missing, verified, write_whole
 from farm.model import Digest
+
+_URL = "memory://"
 
 
 class MemoryBlobs:
@@ -26,16 +28,11 @@ class MemoryBlobs:
     def get(self, digest: Digest) -> bytes:
         body = self.bodies.get(digest)
         if body is None:
-            raise IntegrityError(f"blob {digest} is missing; restore the store from a copy")
-        if Digest.of(body) != digest:
-            raise IntegrityError(f"blob {digest} holds other bytes, of digest {Digest.of(body)}")
-        return body
+            raise missing(digest, _URL)
+        return b"".join(verified((body,), digest, _URL))
 
     def fetch(self, digest: Digest, path: Path) -> None:
-        body = self.get(digest)
-        partial = path.with_name(f".{path.name}.{threading.get_ident()}.partial")
-        partial.write_bytes(body)
-        partial.replace(path)
+        write_whole(path, (self.get(digest),))
 
     def has(self, digest: Digest) -> bool:
         return digest in self.bodies
@@ -75,7 +72,7 @@ class MemoryStore:
 
     @property
     def url(self) -> str:
-        return "memory://"
+        return _URL
 
     def check(self) -> None:
         """Nothing can be wrong with it."""
