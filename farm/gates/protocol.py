@@ -1,6 +1,6 @@
 """The protocol of a gate. Plug-ins of the group `farm.gates` keep it; the class itself takes no arguments."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from pydantic import JsonValue
 
@@ -30,4 +30,13 @@ class Gate(Protocol):
 
     def judge(self, table: Table, policy: dict[str, JsonValue]) -> Judgement:
         """Decide. Missing is never zero: a gate that lacks what it needs is inconclusive, or fails, and says what."""
+        ...
+
+
+@runtime_checkable
+class NeedsMetrics(Protocol):
+    """A gate that reads declared metrics says which, so that planning refuses a sweep that lacks one."""
+
+    def needed_metrics(self, policy: dict[str, JsonValue]) -> tuple[str, ...]:
+        """Name the metrics that judging by `policy` reads."""
         ...

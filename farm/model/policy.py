@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, field_serializer
 
 from farm.model.base import Value
 from farm.model.fault import Fault, FaultKind
@@ -29,6 +29,10 @@ class RetryPolicy(Value):
     kinds: frozenset[FaultKind] = frozenset({FaultKind.HOST, FaultKind.LOST, FaultKind.RATE_LIMIT, FaultKind.PROVIDER})
     base_delay_s: Annotated[float, Field(gt=0)] = 1.0
     """Waited outside any slot, doubled with each attempt; a provider's longer retry-after wins."""
+
+    @field_serializer("kinds", when_used="json")
+    def _in_order(self, kinds: frozenset[FaultKind]) -> list[FaultKind]:
+        return sorted(kinds)  # a set's own order differs from run to run, and so would the plan's digest
 
     def earns_another(self, fault: Fault | None, attempt: int) -> bool:
         """Say whether attempt number `attempt` (from 1), ended by `fault`, is followed by another."""

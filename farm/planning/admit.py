@@ -1,0 +1,73 @@
+"""Cross checks of a sweep: what no single field can be wrong about. Nothing is read or loaded here."""
+
+from collections.abc import Iterator, Sequence
+
+from farm.model import MIB, ArmRole, SweepSpec
+from farm.planning.cells import MOST_CELLS
+from farm.planning.problems import Problem
+
+MOST_PROMPT_BYTES = 1 * MIB
+
+
+def cross_checks(spec: SweepSpec) -> Iterator[Problem]:
+    """Yield every way in which the parts of `spec` don't fit together."""
+    if not spec.tasks:
+        yield Problem(("tasks",), "there is no task; add one, or name a preset")
+    yield from _twice("tasks", "id", [task.id for task in spec.tasks])
+    yield from _twice("arms", "name", [arm.name for arm in spec.arms])
+    yield from _twice("metrics", "name", [metric.name for metric in spec.metrics])
+    yield from _twice("gates", "kind", [gate.kind for gate in spec.gates])
+    yield from _roles(spec)
+    yield from _overlays(spec)
+    cells = len(spec.tasks) * len(spec.arms) * spec.trials
+    if cells > MOST_CELLS:
+        yield Problem(("trials",), f"{cells} cells are above the {MOST_CELLS} allowed; split the sweep")
+
+
+def prompt_problem(size: int) -> str | None:
+    """Say what is wrong with a prompt of `size` bytes, if anything."""
+    if size == 0:
+        return "the prompt is empty; write what the agent shall do"
+    if size > MOST_PROMPT_BYTES:
+        return (
+            f"the prompt has {size} bytes, above the {MOST_PROMPT_BYTES} allowed; put long material into the repository"
+        )
+    return None
+
+
+def _twice(field: str, key: str, names: Sequence[str]) -> Iterator[Problem]:
+    for index, name in enumerate(names):
+        first = names.index(name)
+        if first < index:
+            yield Problem((field, index, key), f"{name!r} is already the {key} of {field}[{first}]; choose another")
+
+
+def _roles(spec: SweepSpec) -> Iterator[Problem]:
+    incumbents = [index for index, arm in enumerate(spec.arms) if arm.role is ArmRole.INCUMBENT]
+    for index in incumbents[1:]:
+        yield Problem(
+            ("arms", index, "role"),
+            f"arm {spec.arms[index].name!r} is a second incumbent beside {spec.arms[incumbents[0]].name!r}; "
+            "a sweep has one: make it a comparator",
+        )
+    for index, arm in enumerate(spec.arms):
+        if arm.role is ArmRole.CANDIDATE and not incumbents:
+            yield Problem(
+                ("arms", index, "role"),
+                f"arm {arm.name!r} is a candidate without an incumbent; add an incumbent arm or change its role",
+            )
+
+
+def _overlays(spec: SweepSpec) -> Iterator[Problem]:
+    for index, arm in enumerate(spec.arms):
+        overlay = arm.overlay
+        if overlay is None:
+            continue
+        if overlay.files is None and not overlay.instructions:
+            yield Problem(("arms", index, "overlay"), "the overlay adds nothing; give it files or instructions")
+        if overlay.files is not None and not overlay.boundary:
+            yield Problem(
+                ("arms", index, "overlay"), "an overlay with files needs a boundary: globs that every file must match"
+            )
+        if overlay.files is None and overlay.boundary:
+            yield Problem(("arms", index, "overlay", "boundary"), "a boundary without files bounds nothing; drop it")

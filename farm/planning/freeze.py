@@ -1,0 +1,172 @@
+"""Freeze a sweep: every input into the store, every input pinned by digest, every cell in its order.
+
+What must stay true: the same inputs give the same plan on any machine, in any folder. Nothing is stored before all
+of it was found good.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TypeVar
+
+from farm.errors import SpecError
+from farm.model import (
+    Arm,
+    ArmSpec,
+    OracleSpec,
+    Overlay,
+    Pin,
+    Plan,
+    RepositorySpec,
+    Scope,
+    Snapshot,
+    SweepSpec,
+    Task,
+    TaskSpec,
+)
+from farm.planning.admit import cross_checks
+from farm.planning.cells import order_cells
+from farm.planning.inputs import ArmInput, Gathering, OverlayInput, TaskInput
+from farm.planning.load import read_spec
+from farm.planning.ports import PluginSource
+from farm.planning.presets import Expanded, expand
+from farm.planning.problems import Problem, ProblemsError
+from farm.planning.repository import pack_plain, pack_repository
+from farm.ports import BlobStore
+from farm.version import __version__
+
+T = TypeVar("T")
+
+
+def plan_sweep(path: Path, blobs: BlobStore, plugins: PluginSource) -> Plan:
+    """Load, admit and freeze the sweep file at `path`; its inputs are found relative to it and put into `blobs`.
+
+    Raises SpecError, naming file, line and field, for all that the person must change.
+    """
+    file = read_spec(path)
+    try:
+        return freeze(file.spec, path.parent, blobs, plugins)
+    except ProblemsError as error:
+        raise file.places.error(error.problems) from None
+
+
+def freeze(spec: SweepSpec, folder: Path, blobs: BlobStore, plugins: PluginSource) -> Plan:
+    """Freeze `spec`, whose relative paths start at `folder`; raise ProblemsError for what is wrong with it."""
+    expanded = expand(spec, folder)
+    gathered = _gather(expanded.spec, folder, plugins)
+    with TemporaryDirectory(prefix="farm-snapshots-") as scratch:
+        packed = _pack(expanded, folder, Path(scratch))
+        stored = {source: _stored(blobs, pack) for source, pack in packed.items()}
+    tasks = tuple(
+        _task(blobs, task, read, stored[task.repository])
+        for task, read in zip(expanded.spec.tasks, gathered.tasks, strict=True)
+    )
+    arms = tuple(_arm(blobs, arm, read) for arm, read in zip(expanded.spec.arms, gathered.arms, strict=True))
+    return _plan(expanded, tasks, arms, gathered.gates)
+
+
+@dataclass(frozen=True, slots=True)
+class _Gathered:
+    tasks: tuple[TaskInput, ...]
+    arms: tuple[ArmInput, ...]
+    gates: tuple[Pin, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Pack:
+    commit: str
+    tar: Path
+
+
+def _gather(spec: SweepSpec, folder: Path, plugins: PluginSource) -> _Gathered:
+    gathering = Gathering(folder, plugins)
+    tasks = [gathering.task(index, task) for index, task in enumerate(spec.tasks)]
+    arms = [gathering.arm(index, arm) for index, arm in enumerate(spec.arms)]
+    gates = [gathering.gate(index, spec) for index in range(len(spec.gates))]
+    gathering.sandbox(spec.sandbox)
+    problems = [*cross_checks(spec), *gathering.problems]
+    if problems:
+        raise ProblemsError(problems)
+    return _Gathered(_whole(tasks), _whole(arms), _whole(gates))
+
+
+def _whole(found: Iterable[T | None]) -> tuple[T, ...]:
+    """Drop the gaps; there are none when no problem was found."""
+    return tuple(one for one in found if one is not None)
+
+
+def _pack(expanded: Expanded, folder: Path, scratch: Path) -> dict[RepositorySpec, _Pack]:
+    """Pack each repository once, before anything is stored."""
+    pack = pack_plain if expanded.has_plain_repositories else pack_repository
+    packed: dict[RepositorySpec, _Pack] = {}
+    problems: dict[RepositorySpec, Problem] = {}
+    for index, task in enumerate(expanded.spec.tasks):
+        source = task.repository
+        if source in packed or source in problems:
+            continue
+        target = scratch / f"{index}.tar"
+        try:
+            packed[source] = _Pack(pack(source, folder, target), target)
+        except SpecError as error:
+            problems[source] = Problem(("tasks", index, "repository"), str(error))
+    if problems:
+        raise ProblemsError(problems.values())
+    return packed
+
+
+def _stored(blobs: BlobStore, pack: _Pack) -> Snapshot:
+    return Snapshot(commit=pack.commit, tree=blobs.put_file(pack.tar), size_bytes=pack.tar.stat().st_size)
+
+
+def _task(blobs: BlobStore, task: TaskSpec, read: TaskInput, snapshot: Snapshot) -> Task:
+    return Task(
+        id=task.id,
+        snapshot=snapshot,
+        prompt=blobs.put(read.prompt),
+        scope=Scope(allowed=task.allowed_changes, most_files=task.most_files, most_file_bytes=task.most_file_bytes),
+        verify=task.verify,
+        oracle=OracleSpec(
+            kind=read.oracle.name,
+            options=read.oracle.options,
+            files=None if read.oracle_files is None else blobs.put(read.oracle_files),
+            workspace=task.oracle.workspace,
+            limits=task.oracle.limits,
+        ),
+        limits=task.limits,
+    )
+
+
+def _arm(blobs: BlobStore, arm: ArmSpec, read: ArmInput) -> Arm:
+    boundary = () if arm.overlay is None else arm.overlay.boundary
+    overlay = None if read.overlay is None else _overlay(blobs, read.overlay, boundary)
+    return Arm(name=arm.name, role=arm.role, agent=read.agent, program=read.program, overlay=overlay)
+
+
+def _overlay(blobs: BlobStore, read: OverlayInput, boundary: tuple[str, ...]) -> Overlay:
+    return Overlay(
+        files=None if read.files is None else blobs.put(read.files),
+        boundary=boundary,
+        instructions=None if read.instructions is None else blobs.put(read.instructions),
+    )
+
+
+def _plan(expanded: Expanded, tasks: tuple[Task, ...], arms: tuple[Arm, ...], gates: tuple[Pin, ...]) -> Plan:
+    spec = expanded.spec
+    cells = order_cells([task.id for task in tasks], [arm.name for arm in arms], spec.trials, spec.order)
+    return Plan(
+        name=spec.name,
+        farm_version=__version__,
+        tasks=tasks,
+        arms=arms,
+        trials=spec.trials,
+        cells=tuple(cells) if expanded.has_cells else (),
+        metrics=spec.metrics,
+        gates=gates,
+        sandbox=spec.sandbox,
+        dispatch=spec.dispatch,
+        retry=spec.retry,
+        breaker=spec.breaker,
+        deadline_s=spec.deadline_s,
+        grace_s=spec.grace_s,
+    )

@@ -1,0 +1,183 @@
+"""Gather a sweep's inputs into memory: plug-ins checked by their own constructors, texts and folders read once.
+
+All that is wrong is found before anything is stored.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from pydantic import JsonValue
+
+from farm.errors import SpecError
+from farm.gates.protocol import Gate, NeedsMetrics
+from farm.model import MIB, ArmSpec, Metric, OverlaySpec, Pin, PluginSpec, SweepSpec, TaskSpec
+from farm.model.globs import matches_any
+from farm.planning.admit import MOST_PROMPT_BYTES, prompt_problem
+from farm.planning.folder import folder_paths, pack_folder, read_file
+from farm.planning.ports import Group, PluginSource
+from farm.planning.problems import Loc, Problem
+
+MOST_INSTRUCTION_BYTES = 1 * MIB
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class TaskInput:
+    """What a task's fields name, read."""
+
+    prompt: bytes
+    oracle: Pin
+    oracle_files: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class OverlayInput:
+    """What an overlay's fields name, read."""
+
+    files: bytes | None
+    instructions: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class ArmInput:
+    """What an arm's fields name, read."""
+
+    agent: Pin
+    program: Pin
+    overlay: OverlayInput | None
+
+
+@dataclass(slots=True)
+class Gathering:
+    """One pass over a sweep: gives what could be read and keeps the problems of what could not."""
+
+    folder: Path
+    plugins: PluginSource
+    problems: list[Problem] = field(default_factory=list)
+
+    def task(self, index: int, task: TaskSpec) -> TaskInput | None:
+        """Read a task's prompt and oracle."""
+        loc: Loc = ("tasks", index)
+        source = task.oracle
+        prompt = self._take((*loc, "prompt" if task.prompt_file is None else "prompt_file"), lambda: self._prompt(task))
+        oracle = self._pin("oracles", source, (*loc, "oracle"))
+        files: bytes | None = None
+        if source.files is not None:
+            hidden = self.folder / source.files
+            files = self._take((*loc, "oracle", "files"), lambda: pack_folder(hidden))
+        if task.reference is not None:
+            solution = self.folder / task.reference
+            self._take((*loc, "reference"), lambda: folder_paths(solution))
+        return TaskInput(prompt, oracle, files) if prompt is not None and oracle is not None else None
+
+    def arm(self, index: int, arm: ArmSpec) -> ArmInput | None:
+        """Check an arm's plug-ins and read its overlay."""
+        loc: Loc = ("arms", index)
+        agent = self._pin("agents", arm.agent, (*loc, "agent"))
+        program = self._pin("programs", arm.program, (*loc, "program"))
+        overlay = None if arm.overlay is None else self._overlay(arm.overlay, (*loc, "overlay"))
+        return ArmInput(agent, program, overlay) if agent is not None and program is not None else None
+
+    def gate(self, index: int, spec: SweepSpec) -> Pin | None:
+        """Check a gate's options and that the metrics that it needs are declared."""
+        chosen = spec.gates[index]
+        tasks = tuple(task.id for task in spec.tasks)
+        return self._take(
+            ("gates", index), lambda: _gate(self.plugins.load("gates", chosen.kind), chosen, tasks, spec.metrics)
+        )
+
+    def sandbox(self, name: str) -> None:
+        """Check that the sandbox's backend is known; it need not work on this machine."""
+        self._take(("sandbox",), lambda: self.plugins.check("sandboxes", name))
+
+    def _pin(self, group: Group, chosen: PluginSpec, loc: Loc) -> Pin | None:
+        factory = self._take((*loc, "kind"), lambda: self.plugins.load(group, chosen.kind))
+        if factory is None:
+            return None
+        return self._take(loc, lambda: _pin_of(chosen.kind, factory(chosen.options)))
+
+    def _overlay(self, overlay: OverlaySpec, loc: Loc) -> OverlayInput:
+        files: bytes | None = None
+        if overlay.files is not None:
+            laid = self.folder / overlay.files
+            files = self._take((*loc, "files"), lambda: _laid(laid, overlay.boundary))
+        instructions: bytes | None = None
+        if overlay.instructions:
+            instructions = self._take(
+                (*loc, "instructions"), lambda: resolve_instructions(self.folder, overlay.instructions).encode()
+            )
+        return OverlayInput(files, instructions)
+
+    def _prompt(self, task: TaskSpec) -> bytes:
+        if task.prompt_file is not None:
+            body = read_file(self.folder / task.prompt_file, MOST_PROMPT_BYTES)
+            _text(body, self.folder / task.prompt_file)
+        else:
+            body = (task.prompt or "").encode()
+        problem = prompt_problem(len(body.strip()) and len(body))
+        if problem is not None:
+            raise SpecError(problem)
+        return body
+
+    def _take(self, loc: Loc, read: Callable[[], T]) -> T | None:
+        try:
+            return read()
+        except SpecError as error:
+            self.problems.append(Problem(loc, str(error)))
+            return None
+
+
+def resolve_instructions(folder: Path, files: tuple[str, ...]) -> str:
+    """Join instruction texts, inherited first, with one blank line between; raise SpecError for an empty one."""
+    texts = []
+    for file in files:
+        text = _text(read_file(folder / file, MOST_INSTRUCTION_BYTES), folder / file).strip()
+        if not text:
+            raise SpecError(f"the instruction file {folder / file} is empty; write it or drop it")
+        texts.append(text)
+    return "\n\n".join(texts)
+
+
+def _text(body: bytes, path: Path) -> str:
+    try:
+        return body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise SpecError(f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+
+
+def _laid(folder: Path, boundary: tuple[str, ...]) -> bytes:
+    outside = [path for path in folder_paths(folder) if not matches_any(path, boundary)]
+    if outside:
+        more = f" and {len(outside) - 1} more" if len(outside) > 1 else ""
+        raise SpecError(
+            f"{outside[0]!r}{more} of {folder} is outside the boundary {list(boundary)}; widen it or drop it"
+        )
+    return pack_folder(folder)
+
+
+class _Versioned(Protocol):
+    """What agents, programs and oracles have in common."""
+
+    version: str
+    options: dict[str, JsonValue]
+
+
+def _pin_of(kind: str, plugin: _Versioned) -> Pin:
+    return Pin(name=kind, version=plugin.version, options=plugin.options)
+
+
+def _gate(factory: Callable[[], Gate], chosen: PluginSpec, tasks: tuple[str, ...], metrics: tuple[Metric, ...]) -> Pin:
+    gate = factory()
+    policy = gate.policy(chosen.options, tasks)
+    if isinstance(gate, NeedsMetrics):
+        declared = [metric.name for metric in metrics]
+        missing = [name for name in gate.needed_metrics(policy) if name not in declared]
+        if missing:
+            raise SpecError(
+                f"gate {chosen.kind!r} needs the metric {missing[0]!r}, which is not declared under metrics; "
+                f"declared are: {', '.join(declared) or 'none'}"
+            )
+    return Pin(name=chosen.kind, version=gate.version, options=policy)
