@@ -2,10 +2,11 @@ import pytest
 
 from farm.errors import SpecError
 from farm.gates.overlay import OverlayGate
-from farm.model import Decision, OracleFinding
-from tests.builders.gates import BASH_CALLS, OFF, ON, a_plan, a_row, a_session, a_table, rows_of
+from farm.model import Decision, ExitKind, OracleFinding
+from tests.builders.gates import BASH_CALLS, BEHAVIOURS, OFF, ON, a_plan, a_row, a_session, a_table, an_exit, rows_of
 
 GATE = OverlayGate()
+ANY_BEHAVIOURS = BEHAVIOURS.model_copy(update={"maximum": None})
 
 
 def policy(**options) -> dict:
@@ -123,6 +124,27 @@ def test_an_incomplete_case_leaves_its_comparisons_open_and_decides_to_fail() ->
     open_checks = {check.name for check in judgement.checks if check.holds is None}
     assert open_checks == {"reduction", "efficacy"}
     assert judgement.decision is Decision.FAIL
+
+
+@pytest.mark.parametrize(("on", "status"), [(6, "improved"), (5, "no_measured_improvement")])
+def test_a_higher_metric_improves_from_exactly_six_fifths(on: int, status: str) -> None:
+    plan = a_plan(metric=ANY_BEHAVIOURS)
+
+    judgement = GATE.judge(
+        a_table(rows_of([on] * 10, [5] * 10, ANY_BEHAVIOURS), plan), policy(metric=ANY_BEHAVIOURS.name)
+    )
+
+    assert judgement.findings["cases"]["answer"]["status"] == status
+
+
+@pytest.mark.parametrize("kind", [ExitKind.STOPPED, ExitKind.LIMIT, ExitKind.SIGNALED])
+def test_a_success_whose_stream_was_cut_is_no_valid_measurement(kind: ExitKind) -> None:
+    cut = a_row(sessions=(a_session(exit=an_exit(kind)),))
+    rows = (cut, *rows_of([0] * 10, [5] * 10)[1:])
+
+    found = GATE.judge(a_table(rows), policy()).findings["cases"]["answer"]
+
+    assert found["samples"][0]["measurement_passed"] is False
 
 
 def test_efficacy_decides_nothing() -> None:
