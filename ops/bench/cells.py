@@ -4,8 +4,8 @@
 
 Real Celery, real Redis (its own, started for the run), the files store, and bubblewrap twice a cell: a session that
 ends at once, an oracle that says yes. Two sweeps of different size are run and subtracted, so that starting, planning
-and loading cancel out. What stays is one cell: dispatch, claim, staging, session, oracle, upload, records, folding, and its
-share of settling, judging and reporting. Beside it, in the same run: Celery alone, and bubblewrap alone.
+and loading cancel out. What stays is one cell: dispatch, claim, staging, session, oracle, upload, records, folding, and
+its share of settling, judging and reporting. Beside it, in the same run: Celery alone, and bubblewrap alone.
 """
 
 import argparse
