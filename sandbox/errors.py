@@ -11,3 +11,7 @@ class SandboxUnavailableError(SandboxError):
 
 class SandboxRefusedError(SandboxError):
     """The spec asks for something that would not be safe: a symlink as source, a mount inside a writable bind."""
+
+
+class SandboxCommandError(SandboxError):
+    """The sandbox stood, but its command could not be executed: not found, not executable, arguments too long."""

@@ -1,0 +1,172 @@
+"""The bubblewrap backend: one run is one bubblewrap, started, watched, ended and proven dead.
+
+Bubblewrap run by uid 0 contains nothing (its guest may overwrite /proc/sys), so a root worker gives root up first,
+to a uid that belongs to the slot alone.
+"""
+
+import hashlib
+import os
+import platform
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from sandbox.backends import failures, plan, preflight, program, refusals, workroot
+from sandbox.backends.watch import Cut, Watch
+from sandbox.errors import SandboxCommandError, SandboxError, SandboxUnavailableError
+from sandbox.process.launch import Inherited, Launch, Running, Words, launch
+from sandbox.process.tools import prepare
+from sandbox.process.tree import Ending
+from sandbox.seccomp import Architecture, architecture_of
+from sandbox.seccomp import program as seccomp_program
+from sandbox.spec import Exit, ExitKind, Facts, Probe, SandboxSpec, Sink, Stream
+from sandbox.streams import Outlet
+
+_FIRST_SLOT_ID = 200_000
+"""Host uid and gid of slot 0: above what distributions give to people and, by default, to containers' ranges."""
+
+
+class Bubblewrap:
+    """Runs specs under bubblewrap. `root` is the work root: trusted, kept, searchable by the slots' uids."""
+
+    def __init__(self, root: Path) -> None:
+        """Make ready below `root`. Raises SandboxUnavailableError, which says what is missing and how to get it."""
+        root = workroot.ready(root)
+        self._architecture = _architecture()
+        self._tools = prepare(root / "bin")
+        self._drops = os.geteuid() == 0
+        self._program = program.find(self._drop(0))
+        self._layout = plan.HostLayout(
+            roots=plan.root_links(),
+            etc=workroot.write_etc(root / "etc", plan.SYNTHETIC_ETC),
+            init=self._tools.init,
+            init_words=self._tools.init_words,
+            can_disable_userns=self._program.can_disable_userns,
+        )
+
+    def run(self, spec: SandboxSpec, sink: Sink, stop: Callable[[], bool]) -> Exit:
+        """Run `spec` to its end, as `Sandbox.run` says.
+
+        `cpu_s` is what the kernel accounted to bubblewrap and every process that somebody waited for, the few
+        milliseconds of set-up included; a child whose parent ignores SIGCHLD is missing.
+        Raises SandboxCommandError when the sandbox stood but the command could not be executed.
+        """
+        return self._run(spec, sink, stop, seccomp_program(self._architecture))
+
+    def facts(self) -> Facts:
+        """Say what enforces the containment."""
+        return {
+            "backend": "bubblewrap",
+            "bubblewrap": self._program.version,
+            "bubblewrap_path": str(self._program.path),
+            "bubblewrap_sha256": self._program.digest,
+            "seccomp": str(self._architecture),
+            "seccomp_sha256": hashlib.sha256(seccomp_program(self._architecture)).hexdigest(),
+            "userns_disabled": self._program.can_disable_userns,
+            "init": self._tools.init_kind,
+            "init_sha256": self._tools.init_digest,
+            "launcher": self._tools.launcher_kind if self._drops else None,
+            "uids": "one per slot" if self._drops else "the worker's own",
+            "limits": "rlimits only",
+            "memory": "per process, by RLIMIT_DATA",
+            "processes": "per sandbox, by RLIMIT_NPROC in its own user namespace (kernel 5.14 or newer)",
+            "disk": "per file, by RLIMIT_FSIZE; no cap on a bind's total",
+            "kernel": platform.release(),
+        }
+
+    def owner(self, slot: int) -> tuple[int, int]:
+        """Give the host uid and gid that run `slot`: its own, or the worker's where the worker isn't root."""
+        if slot < 0:
+            raise SandboxError(f"slot {slot} is negative")
+        if self._drops:
+            return _FIRST_SLOT_ID + slot, _FIRST_SLOT_ID + slot
+        return os.geteuid(), os.getegid()
+
+    def preflight(self, scratch: Path) -> tuple[Probe, ...]:
+        """Prove containment by effect below `scratch`, as `Sandbox.preflight` says."""
+        return preflight.probe(self, scratch)
+
+    def run_unfiltered(self, spec: SandboxSpec, sink: Sink, stop: Callable[[], bool]) -> Exit:
+        """Run without the system-call filter: for probes of what holds when the filter does not. Never for guests."""
+        return self._run(spec, sink, stop, None)
+
+    def _run(self, spec: SandboxSpec, sink: Sink, stop: Callable[[], bool], seccomp: bytes | None) -> Exit:
+        refusals.refuse_unsafe(spec)
+        started = time.monotonic()
+        running = launch(self._order(spec, seccomp))
+        outlets = (
+            Outlet(running.stdout, Stream.STDOUT, sink, spec.limits.output_bytes),
+            Outlet(running.stderr, Stream.STDERR, sink, spec.limits.output_bytes),
+        )
+        try:
+            cut = _watched(running, outlets, Watch(running.tree, outlets, spec.limits, stop))
+            wall_s = time.monotonic() - started
+            return _exit_of(spec, running.tree.end(), outlets, cut, wall_s)
+        finally:
+            running.tree.close()
+            for outlet in outlets:
+                os.close(outlet.fd)
+
+    def _order(self, spec: SandboxSpec, seccomp: bytes | None) -> Launch:
+        def words(fds: Inherited) -> Words:
+            return Words(
+                options=plan.options(spec, self._layout, plan.PlanFds(fds.status, fds.seccomp)),
+                command=plan.command(spec, self._layout, fds.report),
+            )
+
+        return Launch(
+            program=(*self._drop(spec.slot), str(self._program.path)),
+            words=words,
+            env=program.BARE_ENV,
+            stdin=spec.stdin,
+            seccomp=seccomp,
+            owner=self.owner(spec.slot),
+        )
+
+    def _drop(self, slot: int) -> tuple[str, ...]:
+        if self._drops:
+            return self._tools.drop(*self.owner(slot))
+        if os.geteuid() == 0:
+            raise SandboxError("this backend was made by an ordinary user and is now root; make a new one")
+        return ()
+
+
+def _architecture() -> Architecture:
+    found = architecture_of(platform.machine())
+    if found is None:
+        raise SandboxUnavailableError(
+            f"no system-call filter is written for {platform.machine()}; use x86_64 or aarch64"
+        )
+    return found
+
+
+def _watched(running: Running, outlets: tuple[Outlet, ...], watch: Watch) -> Cut | None:
+    """Watch to the end, whatever the sink or `stop` raises: the tree is dead when this returns or raises."""
+    try:
+        cut = watch.until_end()
+    finally:
+        running.tree.end()
+    for outlet in outlets:
+        outlet.drain()
+    if cut is None and any(outlet.is_over_cap for outlet in outlets):
+        return Cut(ExitKind.LIMIT, "output")
+    return cut
+
+
+def _exit_of(spec: SandboxSpec, ending: Ending, outlets: tuple[Outlet, ...], cut: Cut | None, wall_s: float) -> Exit:
+    if cut is not None:
+        return Exit(kind=cut.kind, limit=cut.limit, wall_s=wall_s, cpu_s=ending.cpu_s)
+    told = ending.report.split()
+    match told[:2] if ending.has_exit_code else []:
+        case ["exited", code]:
+            return Exit(kind=ExitKind.EXITED, code=int(code), wall_s=wall_s, cpu_s=ending.cpu_s)
+        case ["signaled", number]:
+            return Exit(kind=ExitKind.SIGNALED, signal=int(number), wall_s=wall_s, cpu_s=ending.cpu_s)
+        case ["exec", number]:
+            raise SandboxCommandError(
+                f"{spec.argv[0]!r} could not be executed in the sandbox: {os.strerror(int(number))}"
+            )
+        case []:
+            raise SandboxError(failures.explain(outlets[1].head.decode(errors="replace")))
+        case _:
+            raise SandboxError(f"the sandbox's init refused to start {spec.argv[0]!r}: {ending.report.strip()!r}")

@@ -1,0 +1,107 @@
+"""What a spec may not ask for, said before anything is executed."""
+
+import os
+import posixpath
+import stat
+from itertools import pairwise
+from pathlib import Path
+
+from sandbox.errors import SandboxRefusedError
+from sandbox.spec import Bind, SandboxSpec
+
+_MOST_WORDS = 8000
+"""Bubblewrap takes 9000, its own included."""
+_LONGEST_WORD = 131071
+"""The kernel's bound for one argument or environment string."""
+_OURS = ("/", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/proc", "/dev", "/sys")
+_OURS_ALONE = ("/tmp", "/run", "/home", "/cell")  # noqa: S108 (a name inside the sandbox)
+
+
+def refuse_unsafe(spec: SandboxSpec) -> None:
+    """Raise SandboxRefusedError for a spec that is unsafe or that bubblewrap could not take."""
+    _refuse_words(spec)
+    _refuse_environment(spec)
+    _refuse_path("cwd", spec.cwd)
+    _refuse_path("home", spec.home)
+    targets = [bind.target for bind in spec.binds]
+    for target in targets:
+        _refuse_target(target)
+    _refuse_nesting(targets)
+    for bind in spec.binds:
+        _refuse_links(bind)
+
+
+def _refuse_words(spec: SandboxSpec) -> None:
+    if not spec.argv:
+        raise SandboxRefusedError("argv is empty: name the command to run")
+    words = (*spec.argv, *(f"{key}={value}" for key, value in spec.env.items()))
+    if len(words) > _MOST_WORDS:
+        raise SandboxRefusedError(f"{len(words)} words are more than {_MOST_WORDS}: pass the rest in a file")
+    for word in (*words, spec.cwd, spec.home, *(bind.target for bind in spec.binds)):
+        if "\0" in word:
+            raise SandboxRefusedError(f"{word[:80]!r} holds a NUL, which would end the word early")
+        if len(os.fsencode(word)) > _LONGEST_WORD:
+            raise SandboxRefusedError(
+                f"{word[:80]!r}… is longer than {_LONGEST_WORD} bytes: pass it in a file or on stdin"
+            )
+
+
+def _refuse_environment(spec: SandboxSpec) -> None:
+    for key in spec.env:
+        if not key or "=" in key:
+            raise SandboxRefusedError(f"{key!r} is no name for an environment variable")
+
+
+def _refuse_path(name: str, path: str) -> None:
+    if not path.startswith("/") or posixpath.normpath(path) != path:
+        raise SandboxRefusedError(f"{name} {path!r} must be absolute and plain, without '..', '.', '//' or a final '/'")
+
+
+def _refuse_target(target: str) -> None:
+    _refuse_path("bind target", target)
+    if target in _OURS_ALONE or any(_is_at_or_below(target, ours) for ours in _OURS if ours != "/") or target == "/":
+        raise SandboxRefusedError(f"bind target {target!r} is the sandbox's own; choose a place like /cell/name")
+
+
+def _refuse_nesting(targets: list[str]) -> None:
+    """Keep mounts out of binds: in one, a guest may plant a symlink that bubblewrap follows out to the host."""
+    ordered = sorted(targets, key=lambda target: target.split("/"))
+    for upper, lower in pairwise(ordered):
+        if upper == lower:
+            raise SandboxRefusedError(f"two binds have the target {upper!r}")
+        if _is_at_or_below(lower, upper):
+            raise SandboxRefusedError(f"bind target {lower!r} is inside the bind {upper!r}; make them siblings")
+
+
+def _is_at_or_below(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(f"{folder}/")
+
+
+def _refuse_links(bind: Bind) -> None:
+    """Walk to the source without following a link: a guest that could have made one would choose its end."""
+    source = str(bind.source)
+    if "\0" in source:
+        raise SandboxRefusedError(f"bind source {source!r} holds a NUL")
+    _refuse_path("bind source", source)
+    at = os.open("/", os.O_PATH | os.O_DIRECTORY)
+    try:
+        for part in source.split("/")[1:]:
+            below = os.open(part or ".", os.O_PATH | os.O_NOFOLLOW, dir_fd=at)
+            os.close(at)
+            at = below
+            if stat.S_ISLNK(os.fstat(at).st_mode):
+                raise SandboxRefusedError(
+                    f"bind source {source!r} passes through the symlink {part!r}; name the place that it leads to"
+                )
+    except OSError as error:
+        raise SandboxRefusedError(f"bind source {source!r} can't be opened: {error.strerror}") from error
+    finally:
+        os.close(at)
+
+
+def unsearchable(path: Path) -> Path | None:
+    """Give the first folder on the way to `path`, itself included, that others may not search; None is good."""
+    for folder in (*reversed(path.parents), path):
+        if not folder.stat().st_mode & stat.S_IXOTH:
+            return folder
+    return None

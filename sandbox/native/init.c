@@ -1,0 +1,113 @@
+/* Process 1 of a sandbox's PID namespace.
+ *
+ *   init REPORT FSIZE NOFILE NPROC DATA COMMAND [ARGUMENT...]
+ *
+ * REPORT is the number of the one descriptor that may be open besides 0, 1 and 2: the sandbox's own pipe, on which a
+ * line says what happened:
+ *
+ *   descriptor N   N was left open by somebody: nothing was started
+ *   limit NAME E   setrlimit failed with errno E: nothing was started
+ *   exec E         the command could not be executed, errno E
+ *   exited N       the command ended by itself
+ *   signaled N     the command was ended by signal N
+ *
+ * It is not dumpable, so that the guest, which has the same uid, can neither trace it nor read or write its memory;
+ * the command and its descendants are ordinary processes again by their execve. Limits are set here because here
+ * RLIMIT_NPROC counts the sandbox's own user namespace and nobody else's processes.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { BROKEN = 125, NOT_EXECUTED = 127, FIRST_COMMAND_WORD = 6 };
+
+static int report;
+
+static void say(const char *what, const char *name, int number) {
+    dprintf(report, "%s %s%d\n", what, name, number);
+}
+
+static void refuse_open_descriptors(void) {
+    DIR *folder = opendir("/proc/self/fd");
+    if (!folder) {
+        say("descriptor", "", -1);
+        _exit(BROKEN);
+    }
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        int fd = atoi(entry->d_name);
+        if (entry->d_name[0] != '.' && fd > 2 && fd != report && fd != dirfd(folder)) {
+            say("descriptor", "", fd);
+            _exit(BROKEN);
+        }
+    }
+    closedir(folder);
+}
+
+static void limit(int which, const char *name, const char *text) {
+    rlim_t value = strtoull(text, NULL, 10);
+    struct rlimit bound = {value, value};
+    if (setrlimit(which, &bound) != 0) {
+        say("limit", name, errno);
+        _exit(BROKEN);
+    }
+}
+
+static void reset_signals(void) {
+    sigset_t none;
+    for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static int reap_until(pid_t command) {
+    for (int status;;) {
+        pid_t ended = waitpid(-1, &status, __WALL);
+        if (ended == command) return status;
+        if (ended < 0 && errno != EINTR) _exit(BROKEN);
+    }
+}
+
+static void kill_the_rest(void) {
+    do {
+        kill(-1, SIGKILL);
+    } while (waitpid(-1, NULL, __WALL) >= 0 || errno == EINTR);
+}
+
+int main(int count, char **words) {
+    if (count <= FIRST_COMMAND_WORD) return BROKEN;
+    report = atoi(words[1]);
+    if (prctl(PR_SET_DUMPABLE, 0) != 0 || fcntl(report, F_SETFD, FD_CLOEXEC) != 0) return BROKEN;
+    refuse_open_descriptors();
+    reset_signals();
+    limit(RLIMIT_CORE, "core ", "0");
+    limit(RLIMIT_FSIZE, "fsize ", words[2]);
+    limit(RLIMIT_NOFILE, "nofile ", words[3]);
+    limit(RLIMIT_DATA, "data ", words[5]);
+    pid_t command = fork();
+    if (command == 0) {
+        limit(RLIMIT_NPROC, "nproc ", words[4]);
+        execvp(words[FIRST_COMMAND_WORD], words + FIRST_COMMAND_WORD);
+        say("exec", "", errno);
+        _exit(NOT_EXECUTED);
+    }
+    if (command < 0) {
+        say("exec", "", errno);
+        _exit(BROKEN);
+    }
+    int status = reap_until(command);
+    kill_the_rest();
+    if (WIFSIGNALED(status)) {
+        say("signaled", "", WTERMSIG(status));
+        _exit(128 + WTERMSIG(status));
+    }
+    say("exited", "", WEXITSTATUS(status));
+    _exit(WEXITSTATUS(status));
+}

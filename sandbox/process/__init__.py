@@ -1,0 +1,1 @@
+"""Process trees on the host's side: the programs that start them, the descriptors that prove their death."""
