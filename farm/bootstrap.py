@@ -15,6 +15,8 @@ from pydantic import ValidationError
 
 from farm.adapters import celery, embedded, local_worker, memory, redis, system_clock
 from farm.errors import SpecError
+from farm.model import Plan
+from farm.planning import plan_sweep
 from farm.plugins import Plugins
 from farm.ports import (
     BlobStore,
@@ -22,8 +24,8 @@ from farm.ports import (
     Dispatcher,
     Events,
     HostRegistry,
-    LeaseBook,
     Leadership,
+    LeaseBook,
     Signals,
     Store,
 )
@@ -61,9 +63,14 @@ def plugins() -> Plugins:
     return Plugins()
 
 
-def scratch_blobs() -> BlobStore:
-    """Give a blob store that vanishes, for looking at a plan without keeping it."""
-    return memory.MemoryStore().blobs
+def make_plan(sweep_file: Path, blobs: BlobStore | None) -> Plan:
+    """Plan the sweep; its inputs reach `blobs` only when all of them are right, so that a mistake leaves nothing."""
+    held = memory.MemoryStore().blobs
+    plan = plan_sweep(sweep_file, held, plugins())
+    if blobs is not None:
+        for body in held.bodies.values():
+            blobs.put(body)
+    return plan
 
 
 def open_store(url: str | None, settings: FarmSettings) -> Store:

@@ -1,4 +1,4 @@
-"""farm doctor"""
+"""farm doctor."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""farm init"""
+"""farm init."""
 
 import subprocess
 from importlib import resources

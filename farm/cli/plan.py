@@ -1,4 +1,4 @@
-"""farm plan"""
+"""farm plan."""
 
 from pathlib import Path
 
@@ -7,15 +7,12 @@ import click
 from farm import bootstrap
 from farm.cli.common import answer, json_option
 from farm.model import Plan
-from farm.planning import plan_sweep
 
 
 def describe(plan: Plan) -> list[str]:
     """Say in a few lines what the plan would run."""
-    lines = [
-        f"{plan.name}: {len(plan.cells)} cells = {len(plan.tasks)} tasks × {len(plan.arms)} arms × {plan.trials} trials",
-        f"plan    {plan.digest}",
-    ]
+    size = f"{len(plan.tasks)} tasks, {len(plan.arms)} arms, {plan.trials} trials of each"
+    lines = [f"{plan.name}: {len(plan.cells)} cells ({size})", f"plan    {plan.digest}"]
     lines += [
         f"task    {task.id}  at commit {task.snapshot.commit[:12]}, oracle {task.oracle.kind}" for task in plan.tasks
     ]
@@ -34,7 +31,7 @@ def describe(plan: Plan) -> list[str]:
 @json_option
 def command(sweep_file: Path, *, cells: bool, as_json: bool) -> None:
     """Show what a sweep would run, without running or storing anything."""
-    plan = plan_sweep(sweep_file, bootstrap.scratch_blobs(), bootstrap.plugins())
+    plan = bootstrap.make_plan(sweep_file, None)
     lines = describe(plan)
     if cells:
         lines += [f"{index:>6}  {cell.id}" for index, cell in enumerate(plan.cells)]

@@ -1,6 +1,7 @@
-"""farm submit"""
+"""farm submit."""
 
-import getpass
+import os
+import pwd
 import socket
 from pathlib import Path
 
@@ -9,12 +10,16 @@ import click
 from farm import bootstrap
 from farm.cli.common import answer, json_option, store_option
 from farm.coordinator.submit import submit
-from farm.planning import plan_sweep
 
 
 def submitter() -> str:
     """Name who submits: user and host, for the record."""
-    return f"{getpass.getuser()}@{socket.gethostname()}"
+    uid = os.getuid()
+    try:
+        user = pwd.getpwuid(uid).pw_name
+    except KeyError:  # a container's user without an entry
+        user = str(uid)
+    return f"{user}@{socket.gethostname()}"
 
 
 @click.command(name="submit", epilog="Example:  farm submit sweep.yaml --store s3://farm/sweeps")
@@ -26,6 +31,6 @@ def command(sweep_file: Path, *, edition: int | None, store: str | None, as_json
     """Freeze a sweep into the store and print its id; nothing runs until it is coordinated."""
     place = bootstrap.open_store(store, bootstrap.read_settings())
     place.check()
-    plan = plan_sweep(sweep_file, place.blobs, bootstrap.plugins())
+    plan = bootstrap.make_plan(sweep_file, place.blobs)
     sweep = submit(plan, edition, place, submitted_by=submitter(), clock=bootstrap.clock())
     answer({"sweep": sweep, "cells": len(plan.cells), "store": place.url}, [sweep], as_json=as_json)

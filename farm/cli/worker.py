@@ -1,4 +1,4 @@
-"""farm worker"""
+"""farm worker."""
 
 import os
 
