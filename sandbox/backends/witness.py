@@ -1,0 +1,137 @@
+"""What preflight runs inside the sandbox: it tries what a guest would try and prints what came of it, as JSON.
+
+It is not imported but given to the host's Python with `-c`, so it stands alone. Called as `witness TRIES` it testifies;
+as `witness drill` it leaves a tree of daemons that ignore signals and hold a lock, and waits to be killed.
+"""
+
+import contextlib
+import ctypes
+import errno
+import fcntl
+import json
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from functools import partial
+
+_CLONE_NEWUSER = 0x10000000
+_AF_VSOCK = 40
+_OUT = "/cell/out"
+_NAMESPACES = ("cgroup", "ipc", "mnt", "net", "pid", "user", "uts")
+_DAEMONS = 4
+_DRILL_S = 60
+
+
+def _errno_of(attempt: Callable[[], object]) -> str:
+    try:
+        attempt()
+    except OSError as error:
+        return errno.errorcode.get(error.errno or 0, str(error))
+    return "done"
+
+
+def _status() -> dict[str, str]:
+    with open("/proc/self/status") as file:  # noqa: PTH123 (pathlib costs milliseconds)
+        pairs = (line.rstrip("\n").split(":\t", 1) for line in file)
+        return {pair[0]: pair[1] for pair in pairs if len(pair) > 1}
+
+
+def _unshare_users() -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(_CLONE_NEWUSER) != 0:
+        raise OSError(ctypes.get_errno(), "unshare")
+
+
+def _connect(family: int, address: tuple[str, int] | str) -> None:
+    with socket.socket(family, socket.SOCK_STREAM) as door:
+        door.settimeout(2)
+        door.connect(address)
+
+
+def _open_for_writing(path: str) -> None:
+    """Open without writing: enough to know, and harmless where it should succeed by mistake."""
+    make = 0 if os.path.exists(path) else os.O_CREAT  # noqa: PTH110 (pathlib costs milliseconds)
+    os.close(os.open(path, os.O_WRONLY | make))
+
+
+def _fill(path: str, most: int) -> None:
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT)
+    try:
+        while os.fstat(fd).st_size < most:
+            os.write(fd, b"\0" * 65536)
+    finally:
+        os.close(fd)
+        os.unlink(path)  # noqa: PTH108 (pathlib costs milliseconds)
+
+
+def _fork_up_to(most: int) -> None:
+    children: list[int] = []
+    try:
+        while len(children) < most:
+            child = os.fork()
+            if child == 0:
+                signal.pause()
+                os._exit(0)
+            children.append(child)
+    finally:
+        for child in children:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+
+
+def _open_descriptors() -> list[int]:
+    found: list[int] = []
+    for name in os.listdir("/proc/self/fd"):  # noqa: PTH208 (pathlib costs milliseconds)
+        with contextlib.suppress(OSError):  # the listing's own is closed again
+            os.fstat(int(name))
+            found.append(int(name))
+    return sorted(found)
+
+
+def _testify(tries: dict[str, list[str]], numbers: dict[str, int]) -> dict[str, object]:
+    status = _status()
+    return {
+        "ids": [*os.getresuid(), *os.getresgid()],
+        "groups": os.getgroups(),
+        "namespaces": {name: os.readlink(f"/proc/self/ns/{name}") for name in _NAMESPACES},  # noqa: PTH115 (the same)
+        "status": {key: status[key] for key in status if key.startswith(("Cap", "NoNewPrivs", "Seccomp"))},
+        "fds": _open_descriptors(),
+        "env": sorted(os.environ),  # noqa: TID251 (the guest's own environment is what is looked at)
+        "pids": [int(name) for name in os.listdir("/proc") if name.isdigit()],  # noqa: PTH208 (the same)
+        "interfaces": [name for _, name in socket.if_nameindex()],
+        "userns": _errno_of(_unshare_users),
+        "vsock": _errno_of(lambda: socket.socket(_AF_VSOCK, socket.SOCK_STREAM).close()),
+        "tcp": _errno_of(lambda: _connect(socket.AF_INET, ("127.0.0.1", numbers["port"]))),
+        "abstract": _errno_of(lambda: _connect(socket.AF_UNIX, "\0" + tries["abstract"][0])),
+        "seen": [path for path in tries["paths"] if os.path.exists(path)],  # noqa: PTH110 (the same)
+        "writes": {path: _errno_of(partial(_open_for_writing, path)) for path in tries["writes"]},
+        "file": _errno_of(lambda: _fill(f"{_OUT}/big", numbers["file_size"] + 1)),
+        "tmp": _errno_of(lambda: _fill("/tmp/big", numbers["tmp"] + 1)),  # noqa: S108 (the sandbox's own)
+        "forks": _errno_of(lambda: _fork_up_to(numbers["processes"] + 1)),
+    }
+
+
+def _drill() -> None:
+    lock = os.open(f"{_OUT}/lock", os.O_RDWR | os.O_CREAT, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        with contextlib.suppress(OSError):
+            signal.signal(number, signal.SIG_IGN)
+    for _ in range(_DAEMONS):
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0:
+                signal.sigtimedwait((), _DRILL_S)
+            os._exit(0)
+    print("ready", flush=True)  # noqa: T201 (what the host waits for)
+    signal.sigtimedwait((), _DRILL_S)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "drill":
+        _drill()
+    else:
+        order = json.loads(sys.argv[1])
+        print(json.dumps(_testify(order["tries"], order["numbers"])))  # noqa: T201 (the testimony)

@@ -1,0 +1,273 @@
+# ruff: noqa: S101 (a suite of tests, run by pytest in somebody's test folder)
+"""What every backend must do, as a suite: subclass `SandboxConformance`, give it `make`, run it with pytest.
+
+It asks nothing of the guest's side but sh, dd, flock and cat, and needs no test library itself.
+"""
+
+import fcntl
+import json
+import os
+import shutil
+import tempfile
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+from sandbox.errors import SandboxCommandError, SandboxRefusedError
+from sandbox.spec import Bind, Exit, ExitKind, Limits, Sandbox, SandboxSpec, Stream
+
+_OUT = "/cell/out"
+_SIGXFSZ = 25
+_SIGKILL = 9
+
+LIMITS = Limits(
+    wall_s=20.0,
+    memory_bytes=1 << 30,
+    processes=64,
+    file_size_bytes=1 << 20,
+    open_files=256,
+    output_bytes=100_000,
+    tmp_bytes=1 << 20,
+)
+
+
+@dataclass(slots=True)
+class Heard:
+    """A sink that keeps what it gets."""
+
+    chunks: list[bytes] = field(default_factory=list)
+    stdout: bytes = b""
+    stderr: bytes = b""
+
+    def __call__(self, stream: Stream, chunk: bytes) -> None:
+        """Take a chunk."""
+        self.chunks.append(chunk)
+        if stream is Stream.STDOUT:
+            self.stdout += chunk
+        else:
+            self.stderr += chunk
+
+
+def script(text: str, *binds: Bind) -> SandboxSpec:
+    """Make the spec that runs a shell script."""
+    return SandboxSpec(argv=("/bin/sh", "-c", text), binds=binds, limits=LIMITS, cwd="/")
+
+
+class SandboxConformance:
+    """The suite. Its folder is searchable by everybody, because a backend may give up root."""
+
+    @abstractmethod
+    def make(self, folder: Path) -> Sandbox:
+        """Make the backend under test; it may keep things below `folder`."""
+
+    def setup_method(self) -> None:
+        """Give each test a folder and a backend."""
+        self.folder = Path(tempfile.mkdtemp(prefix="sandbox-"))
+        self.folder.chmod(0o711)
+        self.backend = self.make(self.folder)
+
+    def teardown_method(self) -> None:
+        """Remove the folder."""
+        shutil.rmtree(self.folder)
+
+    def out(self, slot: int = 0) -> Bind:
+        """Make a writable bind that belongs to `slot`."""
+        place = self.folder / f"out-{slot}"
+        place.mkdir(mode=0o700)
+        os.chown(place, *self.backend.owner(slot))
+        return Bind(place, _OUT, writable=True)
+
+    def run(self, spec: SandboxSpec, heard: Heard | None = None, stop: Callable[[], bool] = lambda: False) -> Exit:
+        """Run with a sink that may be forgotten."""
+        return self.backend.run(spec, heard or Heard(), stop)
+
+    def test_an_exit_code_is_told(self) -> None:
+        exit_ = self.run(script("exit 3"))
+        assert (exit_.kind, exit_.code, exit_.signal) == (ExitKind.EXITED, 3, None)
+
+    def test_an_exit_code_that_looks_like_a_signal_is_an_exit_code(self) -> None:
+        exit_ = self.run(script("exit 137"))
+        assert (exit_.kind, exit_.code) == (ExitKind.EXITED, 137)
+
+    def test_a_signal_is_told(self) -> None:
+        exit_ = self.run(script("kill -KILL $$"))
+        assert (exit_.kind, exit_.signal, exit_.code) == (ExitKind.SIGNALED, _SIGKILL, None)
+
+    def test_a_short_run_has_a_wall_time_and_a_cpu_time(self) -> None:
+        exit_ = self.run(script("i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done"))
+        assert exit_.cpu_s is not None
+        assert 0 < exit_.cpu_s < exit_.wall_s * (os.cpu_count() or 1) + 1
+
+    def test_both_outputs_arrive_apart_and_whole(self) -> None:
+        heard = Heard()
+        self.run(script("echo one; echo two >&2; echo three"), heard)
+        assert (heard.stdout, heard.stderr) == (b"one\nthree\n", b"two\n")
+
+    def test_stdin_arrives_whole_and_ends(self) -> None:
+        heard = Heard()
+        body = bytes(range(256)) * 300
+        self.run(replace(script("cat"), stdin=body), heard)
+        assert heard.stdout == body
+
+    def test_without_stdin_reading_ends_at_once(self) -> None:
+        assert self.run(script("cat")).code == 0
+
+    def test_output_can_be_opened_again_by_name(self) -> None:
+        heard = Heard()
+        self.run(script("echo hello > /dev/stderr"), heard)
+        assert heard.stderr == b"hello\n"
+
+    def test_the_environment_is_only_what_the_spec_says(self) -> None:
+        heard = Heard()
+        self.run(replace(script("/usr/bin/env"), env={"MARK": "a b=c"}), heard)
+        names = {line.split("=")[0] for line in heard.stdout.decode().splitlines()}
+        assert names - {"PWD", "_", "SHLVL", "OLDPWD"} == {"HOME", "LANG", "MARK", "PATH", "TMPDIR", "USER"}
+        assert b"MARK=a b=c\n" in heard.stdout
+
+    def test_the_guest_is_user_1000_and_has_a_home(self) -> None:
+        heard = Heard()
+        exit_ = self.run(script("id -u; id -g; echo x > $HOME/x && cat $HOME/x; pwd"), heard)
+        assert (exit_.code, heard.stdout) == (0, b"1000\n1000\nx\n/\n")
+
+    def test_a_writable_bind_takes_what_is_written_as_the_slots_owner(self) -> None:
+        bind = self.out(slot=1)
+        self.run(replace(script(f"echo kept > {_OUT}/file", bind), slot=1))
+        found = bind.source / "file"
+        assert found.read_text() == "kept\n"
+        assert (found.stat().st_uid, found.stat().st_gid) == self.backend.owner(1)
+
+    def test_a_read_only_bind_can_be_read_and_not_written(self) -> None:
+        place = self.folder / "shown"
+        place.mkdir()
+        place.chmod(0o777)
+        (place / "file").write_text("seen")
+        heard = Heard()
+        exit_ = self.run(script("cat /cell/shown/file; echo x > /cell/shown/new", Bind(place, "/cell/shown")), heard)
+        assert heard.stdout == b"seen"
+        assert exit_.code != 0
+        assert not (place / "new").exists()
+
+    def test_nothing_of_the_host_is_there_but_usr(self) -> None:
+        (self.folder / "secret").write_text("x")
+        heard = Heard()
+        self.run(script(f"for p in /root /var /srv /boot {self.folder}; do [ -e $p ] && echo $p; done; :"), heard)
+        assert heard.stdout == b""
+
+    def test_there_is_no_network_but_loopback(self) -> None:
+        heard = Heard()
+        self.run(script("cat /proc/net/dev"), heard)
+        assert [line.split(":")[0].strip() for line in heard.stdout.decode().splitlines()[2:]] == ["lo"]
+
+    def test_what_is_left_in_the_background_is_dead_when_run_returns(self) -> None:
+        bind = self.out()
+        text = f"exec 9>{_OUT}/lock; flock 9; trap '' TERM HUP INT; (setsid sleep 600 &) ; setsid sleep 600 & exit 0"
+        assert self.run(script(text, bind)).code == 0
+        with (bind.source / "lock").open("r+") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def test_the_wall_limit_ends_it_and_has_its_name(self) -> None:
+        spec = script("while :; do :; done")
+        exit_ = self.run(replace(spec, limits=replace(LIMITS, wall_s=0.3)))
+        assert (exit_.kind, exit_.limit) == (ExitKind.LIMIT, "wall")
+        assert 0.3 <= exit_.wall_s < 5  # noqa: PLR2004 (the limit, and a bound for a slow machine)
+
+    def test_a_flood_is_cut_at_the_limit_of_each_output(self) -> None:
+        heard = Heard()
+        exit_ = self.run(script("yes & yes >&2"), heard)
+        assert (exit_.kind, exit_.limit) == (ExitKind.LIMIT, "output")
+        assert LIMITS.output_bytes in (len(heard.stdout), len(heard.stderr))
+        assert max(len(heard.stdout), len(heard.stderr)) == LIMITS.output_bytes
+
+    def test_output_of_exactly_the_limit_is_no_limit_reached(self) -> None:
+        heard = Heard()
+        exit_ = self.run(script(f"dd if=/dev/zero bs={LIMITS.output_bytes} count=1 iflag=fullblock"), heard)
+        assert (exit_.kind, len(heard.stdout)) == (ExitKind.EXITED, LIMITS.output_bytes)
+
+    def test_stop_ends_it_soon(self) -> None:
+        heard = Heard()
+        exit_ = self.run(script("echo ready; exec sleep 600"), heard, lambda: bool(heard.stdout))
+        assert exit_.kind is ExitKind.STOPPED
+        assert exit_.wall_s < 5  # noqa: PLR2004 (a bound for a slow machine)
+
+    def test_stop_before_the_start_leaves_nothing(self) -> None:
+        bind = self.out()
+        exit_ = self.run(script(f"echo x > {_OUT}/x; sleep 600", bind), stop=lambda: True)
+        assert exit_.kind is ExitKind.STOPPED
+
+    def test_a_sink_that_raises_ends_it_and_is_heard(self) -> None:
+        bind = self.out()
+        text = f"exec 9>{_OUT}/lock; flock 9; echo ready; sleep 600"
+
+        def refuse(_stream: Stream, _chunk: bytes) -> None:
+            raise InterruptedError
+
+        try:
+            self.backend.run(script(text, bind), refuse, lambda: False)
+        except InterruptedError:
+            with (bind.source / "lock").open("r+") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        raise AssertionError("what the sink raised was not heard")
+
+    def test_a_file_may_not_grow_past_its_limit(self) -> None:
+        spec = script(f"exec dd if=/dev/zero of={_OUT}/big bs=65536 count=100", self.out())
+        exit_ = self.run(spec)
+        assert (exit_.kind, exit_.signal) == (ExitKind.SIGNALED, _SIGXFSZ)
+
+    def test_tmp_is_private_and_has_a_size(self) -> None:
+        limits = replace(LIMITS, file_size_bytes=LIMITS.tmp_bytes * 4)
+        spec = replace(script("dd if=/dev/zero of=/tmp/big bs=65536 count=40"), limits=limits)
+        heard = Heard()
+        assert self.run(spec, heard).code != 0
+        assert b"No space left" in heard.stderr
+
+    def test_a_command_that_is_not_there_is_told_apart(self) -> None:
+        spec = replace(script(""), argv=("/nowhere/command",))
+        assert _is_raised(SandboxCommandError, lambda: self.run(spec))
+
+    def test_a_source_behind_a_symlink_is_refused(self) -> None:
+        (self.folder / "real").mkdir()
+        (self.folder / "link").symlink_to("real")
+        for source in (self.folder / "link", self.folder / "link" / "..", self.folder / "absent"):
+            assert _is_raised(SandboxRefusedError, partial(self.run, script("", Bind(source, "/cell/x"))))
+
+    def test_unsafe_targets_are_refused(self) -> None:
+        out = self.out()
+        for target in (
+            "x",
+            "/cell/../x",
+            "/cell/x/",
+            "/",
+            "/usr/x",
+            "/proc/x",
+            "/cell/out",
+            "/cell/out/below",
+            "/cell",
+        ):
+            spec = script("", out, Bind(out.source, target))
+            assert _is_raised(SandboxRefusedError, partial(self.run, spec)), target
+
+    def test_words_that_hold_a_nul_or_are_too_many_are_refused(self) -> None:
+        for argv in (("a\0b",), ("a",) * 10_000, ("a" * 200_000,), ()):
+            spec = replace(script(""), argv=argv)
+            assert _is_raised(SandboxRefusedError, partial(self.run, spec))
+
+    def test_the_facts_are_plain_values(self) -> None:
+        facts = self.backend.facts()
+        assert json.loads(json.dumps(dict(facts))) == dict(facts)
+        assert facts["limits"]
+
+    def test_preflight_proves_containment_here(self) -> None:
+        probes = self.backend.preflight(self.folder / "scratch")
+        assert len(probes) > 1
+        assert [probe for probe in probes if not probe.ok] == []
+
+
+def _is_raised(kind: type[Exception], act: Callable[[], object]) -> bool:
+    try:
+        act()
+    except kind:
+        return True
+    return False
