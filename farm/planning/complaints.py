@@ -16,15 +16,15 @@ _MOST_VALUE = 80
 _NAME_PATTERN = "^[a-z0-9][a-z0-9-]*$"
 
 
-def problems(error: ValidationError, lines: Mapping[Loc, int]) -> Iterator[Problem]:
-    """Translate every detail once; the branches of a union that failed count as one."""
+def problems(error: ValidationError, lines: Mapping[Loc, int], top: type[BaseModel] = SweepSpec) -> Iterator[Problem]:
+    """Translate every detail of a failed `top`, once; the branches of a union that failed count as one."""
     seen: set[Loc] = set()
     for detail in error.errors(include_url=False):
         loc = _known(detail, lines)
         if loc in seen and loc != detail["loc"]:
             continue
         seen.add(loc)
-        yield Problem(loc, _say(detail))
+        yield Problem(loc, _say(detail, top))
 
 
 def _known(detail: ErrorDetails, lines: Mapping[Loc, int]) -> Loc:
@@ -36,11 +36,11 @@ def _known(detail: ErrorDetails, lines: Mapping[Loc, int]) -> Loc:
     return loc
 
 
-def _say(detail: ErrorDetails) -> str:
+def _say(detail: ErrorDetails, top: type[BaseModel]) -> str:
     context = detail.get("ctx", {})
     match detail["type"]:
         case "extra_forbidden":
-            return _unknown(str(detail["loc"][-1]), _fields(detail["loc"][:-1]), "field")
+            return _unknown(str(detail["loc"][-1]), _fields(top, detail["loc"][:-1]), "field")
         case "missing":
             return "this field is missing; add it"
         case "enum" | "literal_error":
@@ -75,9 +75,9 @@ def _short(value: object) -> str:
     return text if len(text) <= _MOST_VALUE else f"{text[:_MOST_VALUE]}…"
 
 
-def _fields(loc: Loc) -> list[str]:
-    """List the fields of the model that stands at `loc` of a sweep file."""
-    model: type[BaseModel] | None = SweepSpec
+def _fields(top: type[BaseModel], loc: Loc) -> list[str]:
+    """List the fields of the model that stands at `loc` below `top`."""
+    model: type[BaseModel] | None = top
     for part in loc:
         if model is not None and isinstance(part, str):
             model = _model_in(model.model_fields[part].annotation) if part in model.model_fields else None

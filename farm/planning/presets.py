@@ -1,25 +1,24 @@
 """Presets: named families of tasks, metric, gate and budgets that a sweep file builds on."""
 
-from dataclasses import dataclass
+import difflib
 from pathlib import Path
 
 from farm.model import SweepSpec
+from farm.planning import overlay_v4
+from farm.planning.expanded import Expanded
 from farm.planning.problems import Problem, ProblemsError
 
-
-@dataclass(frozen=True, slots=True)
-class Expanded:
-    """A sweep without a preset: all of it written out."""
-
-    spec: SweepSpec
-    has_cells: bool = True
-    """False when a hypothesis was found unsupported before anything was run."""
-    has_plain_repositories: bool = False
-    """Whether repositories are plain folders of ours, without git."""
+_PRESETS = {overlay_v4.NAME: overlay_v4.expand}
 
 
 def expand(spec: SweepSpec, folder: Path) -> Expanded:
     """Write out the preset of `spec`, if it names one; raise ProblemsError where the two don't fit."""
-    if spec.preset is not None:
-        raise ProblemsError([Problem(("preset", "kind"), f"no preset {spec.preset.kind!r} below {folder}")])
-    return Expanded(spec)
+    if spec.preset is None:
+        return Expanded(spec)
+    kind = spec.preset.kind
+    if kind not in _PRESETS:
+        near = difflib.get_close_matches(kind, _PRESETS, n=1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        text = f"there is no preset {kind!r}; {hint}known are: {', '.join(sorted(_PRESETS))}"
+        raise ProblemsError([Problem(("preset", "kind"), text)])
+    return _PRESETS[kind](spec, folder)

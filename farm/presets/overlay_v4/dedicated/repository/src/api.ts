@@ -1,0 +1,1 @@
+export async function fetchFoo(id: number): Promise<string> { return `foo-${id}`; }

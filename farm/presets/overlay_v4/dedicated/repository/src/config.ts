@@ -1,0 +1,1 @@
+export const c = { retries: 2, verbose: false };

@@ -1,0 +1,1 @@
+export interface Foo { id: number; label: string }

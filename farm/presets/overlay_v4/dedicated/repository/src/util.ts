@@ -1,0 +1,1 @@
+export function util(text: string): string { return text.trim().toLowerCase(); }

@@ -1,0 +1,3 @@
+export function totalPrice(prices: number[]): number {
+  return prices.length;
+}
