@@ -16,7 +16,7 @@ need() { command -v "$1" >/dev/null 2>&1 || missing="$missing $2"; }
 need bwrap bubblewrap
 need git git
 need cc "gcc libc6-dev"
-command -v valkey-server >/dev/null 2>&1 || need redis-server redis-server
+# no redis-server: the locked packages hold a Valkey, and Debian's package would start a service on this machine
 "$python" -c 'import venv, ensurepip' 2>/dev/null || missing="$missing python3-venv"
 
 if [ -n "$missing" ]; then
@@ -25,9 +25,8 @@ if [ -n "$missing" ]; then
   [ "$(id -u)" = 0 ] || root=sudo
   say "installing Debian packages with ${root:+sudo }apt-get:$missing"
   $root apt-get update -qq
-  # redis-server is used as a program only: its system service is not started
   # shellcheck disable=SC2086
-  $root env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get install -y -qq --no-install-recommends $missing >/dev/null
+  $root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
 fi
 
 [ -x .venv/bin/python ] || { say "making the virtual environment .venv"; "$python" -m venv .venv; }

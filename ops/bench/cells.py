@@ -11,7 +11,6 @@ its share of settling, judging and reporting. Beside it, in the same run: Celery
 import argparse
 import json
 import os
-import shutil
 import statistics
 import subprocess
 import sys
@@ -24,6 +23,8 @@ from pathlib import Path
 import bare_bwrap
 import measure
 import raw_celery
+
+from farm.adapters import embedded
 
 _SMALL = 16
 """Cells of the sweep that is subtracted: enough to warm every slot of eight twice."""
@@ -85,9 +86,7 @@ class Report:
 @contextmanager
 def own_redis(folder: Path) -> Iterator[Redis]:
     """Start a Redis or Valkey for the block."""
-    program = shutil.which("redis-server") or shutil.which("valkey-server")
-    if program is None:
-        sys.exit("cells: neither redis-server nor valkey-server is installed")
+    program = str(embedded.find_server())
     port = measure.free_port()
     argv = (program, "--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder), "--appendonly", "yes")
     with measure.running(argv, {}, folder / "redis.log") as pid:
