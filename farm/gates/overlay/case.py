@@ -5,7 +5,8 @@ from fractions import Fraction
 
 from pydantic import JsonValue
 
-from farm.gates.overlay.comparison import Bar, Status, Values, efficacy, mean, median, reduction, status_of
+from farm.gates.exact import median, number
+from farm.gates.overlay.comparison import Bar, Status, Values, efficacy, mean_or_zero, reduction, status_of
 from farm.gates.overlay.policy import CasePolicy, Rules
 from farm.gates.overlay.sample import Sample
 from farm.gates.table import Lifecycle
@@ -163,16 +164,6 @@ def answer_error(sample: Sample) -> str | None:
     return None if sample.row.oracle is None else sample.row.oracle.answer_error
 
 
-def number(value: Fraction) -> int | float:
-    """Give a fraction as a JSON number: an integer stays exact, the rest is the nearest double."""
-    if value.denominator == 1:
-        return value.numerator
-    try:
-        return float(value)
-    except OverflowError:
-        return round(value)
-
-
 def finding_record(finding: CaseFinding) -> dict[str, JsonValue]:
     """Lay a finding out for the verdict's record."""
     case, values = finding.case, finding.case.values
@@ -183,8 +174,8 @@ def finding_record(finding: CaseFinding) -> dict[str, JsonValue]:
         "explanation": case.policy.unsupported_hypothesis,
         "metric": case.metric.name,
         "planned": case.planned,
-        "mean_on": number(mean(values.on)),
-        "mean_off": number(mean(values.off)),
+        "mean_on": number(mean_or_zero(values.on)),
+        "mean_off": number(mean_or_zero(values.off)),
         "median_off": None if middle is None else number(middle),
         "valid_on": len(values.on),
         "valid_off": len(values.off),

@@ -8,6 +8,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import assert_never
 
+from farm.gates.exact import mean, median
 from farm.gates.overlay.policy import CasePolicy, Comparator, Rules
 from farm.model import Direction, Metric
 
@@ -42,18 +43,9 @@ class Bar:
     note: str = ""
 
 
-def mean(values: tuple[Fraction, ...]) -> Fraction:
+def mean_or_zero(values: tuple[Fraction, ...]) -> Fraction:
     """Average exactly; the contract reports the mean of nothing as 0, beside the count that says so."""
-    return sum(values, Fraction(0)) / len(values) if values else Fraction(0)
-
-
-def median(values: tuple[Fraction, ...]) -> Fraction | None:
-    """Give the middle, or the mean of the two middle values; None of nothing."""
-    if not values:
-        return None
-    ranked = sorted(values)
-    half = len(ranked) // 2
-    return ranked[half] if len(ranked) % 2 else (ranked[half - 1] + ranked[half]) / 2
+    return mean(values) or Fraction(0)
 
 
 def is_within(value: Fraction, metric: Metric) -> bool:
@@ -80,7 +72,7 @@ def status_of(values: Values, planned: int, metric: Metric, case: CasePolicy, ru
 
 
 def _is_worse(values: Values, direction: Direction) -> bool:
-    on, off = mean(values.on), mean(values.off)
+    on, off = mean_or_zero(values.on), mean_or_zero(values.off)
     return on > off if direction is Direction.LOWER else on < off
 
 
@@ -99,7 +91,7 @@ def efficacy(values: Values, direction: Direction, comparator: Comparator, rules
 
 def lower_by_ratio(values: Values, rules: Rules) -> Bar:
     """Ask for mean ON <= ratio x mean OFF; a zero baseline is never improved on."""
-    on, off = mean(values.on), mean(values.off)
+    on, off = mean_or_zero(values.on), mean_or_zero(values.off)
     bar = Fraction(rules.lower_ratio) * off
     if off == 0:
         return Bar(on, "<=", bar, holds=False, note="the OFF mean is 0: nothing counts as a reduction")
@@ -107,7 +99,7 @@ def lower_by_ratio(values: Values, rules: Rules) -> Bar:
 
 
 def _higher_by_ratio(values: Values, rules: Rules) -> Bar:
-    on, off = mean(values.on), mean(values.off)
+    on, off = mean_or_zero(values.on), mean_or_zero(values.off)
     if off == 0:
         return Bar(on, ">", Fraction(0), holds=on > 0, note="the OFF mean is 0: any rise counts")
     bar = Fraction(rules.higher_ratio) * off
@@ -116,7 +108,7 @@ def _higher_by_ratio(values: Values, rules: Rules) -> Bar:
 
 def _lift(values: Values, rules: Rules) -> Bar:
     high = sum(value >= Fraction(rules.lift_value) for value in values.on)
-    rise = mean(values.on) - mean(values.off)
+    rise = mean_or_zero(values.on) - mean_or_zero(values.off)
     holds = rise >= Fraction(rules.least_lift) and high >= rules.lift_samples
     note = f"also needs {rules.lift_samples} ON samples of at least {rules.lift_value}; there are {high}"
     return Bar(rise, ">=", Fraction(rules.least_lift), holds=holds, note=note)

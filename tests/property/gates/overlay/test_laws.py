@@ -5,8 +5,9 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
+from farm.gates.exact import median
 from farm.gates.overlay import OverlayGate
-from farm.gates.overlay.comparison import Status, Values, efficacy, median, reduction, status_of
+from farm.gates.overlay.comparison import Status, Values, efficacy, reduction, status_of
 from farm.gates.overlay.policy import CasePolicy, Comparator, Rules
 from farm.gates.protocol import Judgement
 from farm.gates.table import Lifecycle, Row

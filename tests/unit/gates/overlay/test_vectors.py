@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from farm.gates.exact import mean, median
 from farm.gates.overlay import OverlayGate, exit_reason
-from farm.gates.overlay.comparison import Values, efficacy, mean, median, reduction
+from farm.gates.overlay.comparison import Values, efficacy, reduction
 from farm.gates.overlay.policy import CasePolicy, Comparator, Rules
 from farm.gates.overlay.sample import read_sample
 from farm.gates.table import Lifecycle, Row
