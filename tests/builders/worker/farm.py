@@ -1,0 +1,159 @@
+"""A one-sweep farm in memory around a real line: what the worker's tests start from."""
+
+import io
+import tarfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from farm.adapters.memory import MemoryEvents, MemoryLeases, MemorySignals, MemoryStore
+from farm.adapters.system_clock import SystemClock
+from farm.model import (
+    Arm,
+    ArmRole,
+    Cell,
+    Digest,
+    Limits,
+    OracleSpec,
+    Outcome,
+    Pin,
+    Plan,
+    Result,
+    Scope,
+    Snapshot,
+    SweepId,
+    Task,
+    Ticket,
+    canonical_json,
+    parse_record,
+    sweep_id,
+)
+from farm.model.keys import outcome_key, plan_key, result_key
+from farm.plugins import Plugins
+from farm.ports import BlobStore, Clock, LeaseBook, Records
+from sandbox.spec import Sandbox
+from worker.agents.scripted import ScriptedAgent
+from worker.cell.line import CellLine
+from worker.cell.ports import Exchange, LinePorts, Place, Timing, Truth
+from worker.oracles.answer import AnswerOracle
+from worker.oracles.command import CommandOracle
+from worker.programs.single import SingleProgram
+
+FILES: Mapping[str, str] = {"README.md": "A repository.\n", "src/a.py": "A = 1\n", "src/b.py": "B = 2\n"}
+SHORT = Limits(wall_s=20.0, output_bytes=1 << 16)
+ANY = "*"
+
+PLUGINS = Plugins(
+    {
+        "agents": {"scripted": ScriptedAgent},
+        "programs": {"single": SingleProgram},
+        "oracles": {"answer": AnswerOracle, "command": CommandOracle},
+    }
+)
+
+
+def a_tar(files: Mapping[str, str | bytes]) -> bytes:
+    """A deterministic tar of regular files; those that start with `#!` are executable."""
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w") as tar:
+        for path in sorted(files):
+            body = files[path]
+            data = body.encode() if isinstance(body, str) else body
+            member = tarfile.TarInfo(path)
+            member.size, member.mode = len(data), 0o755 if data.startswith(b"#!") else 0o644
+            tar.addfile(member, io.BytesIO(data))
+    return stream.getvalue()
+
+
+def says(*command: str) -> OracleSpec:
+    """An oracle that runs a shell line and reads its exit."""
+    return OracleSpec(kind="command", options={"argv": ["sh", "-c", *command]})
+
+
+@dataclass
+class Farm:
+    """One sweep of one cell; replace a port to see what happens."""
+
+    root: Path
+    sandbox: Sandbox
+    script: list[Any] = field(default_factory=list)
+    oracle: OracleSpec = field(default_factory=lambda: says("true"))
+    hidden: Mapping[str, str] | None = None
+    scope: Scope = field(default_factory=Scope)
+    limits: Limits = SHORT
+    task: Mapping[str, Any] = field(default_factory=dict)
+    plan_extra: Mapping[str, Any] = field(default_factory=dict)
+    overlay: Any = None
+    timing: Timing = field(default_factory=Timing)
+    clock: Clock = field(default_factory=SystemClock)
+    store: MemoryStore = field(default_factory=MemoryStore)
+    plugins: Plugins = PLUGINS
+
+    def __post_init__(self) -> None:
+        self.signals = MemorySignals()
+        self.leases: LeaseBook = MemoryLeases(self.clock, self.signals)
+        self.events = MemoryEvents()
+        self.blobs: BlobStore = self.store.blobs
+        self.records: Records = self.store.records
+        self.plan = self._plan()
+        self.sweep: SweepId = sweep_id(self.plan.name, self.plan.digest, 1)
+        self.records.create(plan_key(self.sweep), canonical_json(self.plan))
+        self.leases.open_sweep(self.sweep)
+
+    @property
+    def ticket(self) -> Ticket:
+        return self.a_ticket(1)
+
+    def a_ticket(self, attempt: int) -> Ticket:
+        cell = self.plan.cells[0]
+        return Ticket(sweep=self.sweep, plan=self.plan.digest, cell=cell.id, index=0, attempt=attempt)
+
+    def line(self, slot: int = 0) -> CellLine:
+        exchange = Exchange(self.leases, self.signals, self.events)
+        ports = LinePorts(exchange, Truth(self.blobs, self.records), self.sandbox, self.plugins, self.clock)
+        return CellLine(ports, Place("host-1", slot, self.root, f"host-1/{slot}"), self.timing)
+
+    def outcome(self, attempt: int = 1) -> Outcome:
+        key = outcome_key(self.sweep, self.plan.cells[0].id, attempt)
+        body = self.records.read(key)
+        assert body is not None, f"no {key}"
+        return parse_record(Outcome, body, key)
+
+    def result(self) -> Result | None:
+        key = result_key(self.sweep, self.plan.cells[0].id)
+        body = self.records.read(key)
+        return None if body is None else parse_record(Result, body, key)
+
+    def artifact(self, role: str, attempt: int = 1) -> bytes:
+        digests = {one.role: one.digest for one in self.outcome(attempt).artifacts}
+        return self.blobs.get(digests[role])
+
+    def leftovers(self) -> list[Path]:
+        """Everything that cells left below the work root."""
+        return [path for area in ("cells", "stage") for path in self.root.glob(f"{area}/*/*")]
+
+    def _plan(self) -> Plan:
+        put: Callable[[bytes], Digest] = self.blobs.put
+        tree = a_tar(FILES)
+        hidden = put(a_tar(self.hidden)) if self.hidden is not None else None
+        task = Task(
+            id="fix",
+            snapshot=Snapshot(commit="0" * 40, tree=put(tree), size_bytes=len(tree)),
+            prompt=put(b"Fix it."),
+            scope=self.scope,
+            oracle=self.oracle.model_copy(update={"files": hidden}),
+            limits=self.limits,
+            **self.task,
+        )
+        arm = Arm(
+            name="base",
+            role=ArmRole.INCUMBENT,
+            agent=Pin(name="scripted", version="1", options={"scripts": {ANY: self.script}}),
+            program=Pin(name="single", version="1"),
+            overlay=self.overlay,
+        )
+        cells = (Cell(task="fix", arm="base", trial=1),)
+        return Plan(
+            name="small", farm_version="0", tasks=(task,), arms=(arm,), trials=1, cells=cells, **self.plan_extra
+        )

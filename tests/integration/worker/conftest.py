@@ -1,0 +1,40 @@
+"""A real sandbox for the line's tests."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandbox.backends.bubblewrap import Bubblewrap
+from sandbox.errors import SandboxUnavailableError
+from tests.builders.worker.farm import Farm
+
+
+@pytest.fixture(scope="session")
+def work_root() -> Iterator[Path]:
+    """A root that a slot's own user can pass through: pytest's temporary folders are private."""
+    root = Path(f"/var/tmp/cellfarm-tests-{os.getpid()}")
+    root.mkdir(mode=0o711)
+    yield root
+    shutil.rmtree(root, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def bubblewrap(work_root: Path) -> Bubblewrap:
+    try:
+        return Bubblewrap(work_root)
+    except SandboxUnavailableError as error:
+        if "CI" in os.environ:
+            raise
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def farm(bubblewrap: Bubblewrap, work_root: Path) -> Callable[..., Farm]:
+    def make(*script: dict[str, Any], **changes: Any) -> Farm:
+        return Farm(root=work_root, sandbox=changes.pop("sandbox", bubblewrap), script=list(script), **changes)
+
+    return make

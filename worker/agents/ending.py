@@ -1,0 +1,98 @@
+"""How a session ended, in one word and one sentence, from its exit and from what its stream said."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import assert_never
+
+from farm.model import ExitKind, ProcessExit
+
+
+class ExitReason(StrEnum):
+    """Our own words for an ending; an agent's native reason (`error_max_turns`, …) stands where these don't."""
+
+    SUCCESS = "success"
+    TIMEOUT = "timeout"
+    OUTPUT_LIMIT = "output_limit"
+    LIMIT = "limit"
+    """Another limit of the sandbox; the exit says which."""
+    STOPPED = "stopped"
+    CRASHED = "crashed"
+    STREAM_INVALID = "stream_invalid"
+    NO_TERMINAL = "no_terminal"
+    TWO_TERMINALS = "two_terminals"
+    ERROR = "error"
+    """The terminal event has its error flag set and names no reason."""
+    BLANK_ANSWER = "blank_answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What a parser made of the stream; `terminals` counts the events that end a session."""
+
+    terminals: int
+    answer: str | None
+    stream_problem: str | None = None
+    native_reason: str | None = None
+    has_error_flag: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """The reason, and what is wrong with it; no problem: a clean success."""
+
+    reason: str
+    problem: str | None
+
+
+def ending(exit_: ProcessExit, heard: Heard, success_code: int = 0) -> Ending:
+    """Judge: what the sandbox saw goes before what the stream says, and a fault in the stream before its content."""
+    return (
+        _by_exit(exit_)
+        or _by_stream(exit_, heard, success_code)
+        or _by_terminal(exit_, heard, success_code)
+        or _by_content(heard)
+    )
+
+
+def _by_exit(exit_: ProcessExit) -> Ending | None:
+    match exit_.kind:
+        case ExitKind.EXITED:
+            return None
+        case ExitKind.STOPPED:
+            return Ending(ExitReason.STOPPED, "the session was stopped before its end")
+        case ExitKind.SIGNALED:
+            return Ending(ExitReason.CRASHED, f"the agent was killed by signal {exit_.signal}")
+        case ExitKind.LIMIT:
+            reasons = {"wall": ExitReason.TIMEOUT, "output": ExitReason.OUTPUT_LIMIT}
+            reason = reasons.get(exit_.limit or "", ExitReason.LIMIT)
+            return Ending(reason, f"the session reached its {exit_.limit} limit after {exit_.wall_s:.1f} s")
+        case _:
+            assert_never(exit_.kind)
+
+
+def _by_stream(exit_: ProcessExit, heard: Heard, success_code: int) -> Ending | None:
+    if heard.stream_problem is not None:
+        return Ending(ExitReason.STREAM_INVALID, heard.stream_problem)
+    if heard.terminals == 0:
+        if exit_.code != success_code:
+            return Ending(ExitReason.CRASHED, f"the agent exited with code {exit_.code} and without a terminal event")
+        return Ending(ExitReason.NO_TERMINAL, "the stream ended without a terminal event")
+    if heard.terminals > 1:
+        return Ending(ExitReason.TWO_TERMINALS, f"the stream holds {heard.terminals} terminal events, not one")
+    return None
+
+
+def _by_terminal(exit_: ProcessExit, heard: Heard, success_code: int) -> Ending | None:
+    native = heard.native_reason or ExitReason.SUCCESS
+    if heard.has_error_flag or native != ExitReason.SUCCESS:
+        reason = ExitReason.ERROR if native == ExitReason.SUCCESS else native
+        return Ending(reason, f"the agent says that it failed: {reason}")
+    if exit_.code != success_code:
+        return Ending(ExitReason.CRASHED, f"the agent exited with code {exit_.code} after its terminal event")
+    return None
+
+
+def _by_content(heard: Heard) -> Ending:
+    if heard.answer is None or not heard.answer.strip():
+        return Ending(ExitReason.BLANK_ANSWER, "the final answer is missing or blank")
+    return Ending(ExitReason.SUCCESS, None)

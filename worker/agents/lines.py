@@ -1,0 +1,57 @@
+"""A stream of JSON lines from a guest: split, bounded and strict."""
+
+from pydantic import JsonValue
+
+from farm.model import MIB
+from worker.documents import DocumentError, one_document
+
+MOST_LINE_BYTES = 4 * MIB
+
+
+class JsonLines:
+    """Cuts bytes into JSON objects, one a line; after a fault the rest is dropped, and `problem` says why."""
+
+    def __init__(self) -> None:
+        self._rest = bytearray()
+        self._number = 0
+        self.problem: str | None = None
+
+    def feed(self, chunk: bytes) -> tuple[dict[str, JsonValue], ...]:
+        """Take the next bytes; return the events that they complete."""
+        if self.problem is not None:
+            return ()
+        self._rest += chunk
+        whole, found, rest = self._rest.rpartition(b"\n")
+        if len(rest) > MOST_LINE_BYTES:
+            self.problem = f"line {self._number + 1} is longer than {MOST_LINE_BYTES} bytes"
+            return ()
+        self._rest = bytearray(rest)
+        return self._events(whole.split(b"\n")) if found else ()
+
+    def close(self) -> tuple[dict[str, JsonValue], ...]:
+        """Return the last event, when the stream ended without a line feed."""
+        rest, self._rest = bytes(self._rest), bytearray()
+        return self._events([bytearray(rest)]) if self.problem is None else ()
+
+    def _events(self, lines: list[bytearray]) -> tuple[dict[str, JsonValue], ...]:
+        events: list[dict[str, JsonValue]] = []
+        for line in lines:
+            self._number += 1
+            if not line.strip():
+                continue
+            event = self._event(bytes(line))
+            if event is None:
+                break
+            events.append(event)
+        return tuple(events)
+
+    def _event(self, line: bytes) -> dict[str, JsonValue] | None:
+        try:
+            event = one_document(line)
+        except DocumentError as error:
+            self.problem = f"line {self._number} is not JSON: {error}"
+            return None
+        if not isinstance(event, dict):
+            self.problem = f"line {self._number} is no JSON object"
+            return None
+        return event

@@ -1,0 +1,133 @@
+"""The scripted agent: replays a script, the same way on every host. For tests, demonstrations and benchmarks."""
+
+from typing import Annotated
+
+from pydantic import Field, JsonValue, ValidationError
+
+from farm.errors import SpecError
+from farm.model import ProcessExit, SessionReport, Usage, Value
+from sandbox.spec import Stream
+from worker.agents import fields
+from worker.agents.ending import Heard, ending
+from worker.agents.lines import JsonLines
+from worker.agents.script import MOST_SCRIPT_BYTES, Script, compiled
+from worker.session import HOME, Launch, SessionRequest
+
+_PROGRAM = ".farm-script.sh"
+_ANY_TASK = "*"
+_MOST_TOOLS = 1000
+
+
+class ScriptedOptions(Value):
+    """What each task's session does."""
+
+    scripts: Annotated[dict[str, Script | tuple[Script, ...]], Field(min_length=1)]
+    """By task id, `*` for any other task: a list of steps, or a list of such lists, taken in turn by trial."""
+
+
+class ScriptedAgent:
+    """Replays `scripts`. A task without a script of its own or a `*` ends with a SpecError at its start."""
+
+    version = "1"
+
+    def __init__(self, options: dict[str, JsonValue]) -> None:
+        try:
+            checked = ScriptedOptions.model_validate(options)
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(str(part) for part in first["loc"]) or "options"
+            raise SpecError(f"the scripted agent's {place}: {first['msg']}") from error
+        self.options: dict[str, JsonValue] = checked.model_dump(
+            mode="json", by_alias=True, exclude_unset=True, exclude_none=True
+        )
+        self._programs = {task: _programs(task, scripts) for task, scripts in checked.scripts.items()}
+
+    def launch(self, request: SessionRequest) -> Launch:
+        programs = self._programs.get(request.task.id) or self._programs.get(_ANY_TASK)
+        if programs is None:
+            raise SpecError(f"the scripted agent has no script for task {request.task.id!r}; add one, or a '*'")
+        program = programs[(request.cell.trial - 1) % len(programs)]
+        prompt = request.prompt if request.instructions is None else f"{request.prompt}\n\n{request.instructions}"
+        return Launch(argv=("sh", f"{HOME}/{_PROGRAM}"), stdin=prompt.encode(), home_files={_PROGRAM: program.encode()})
+
+    def parser(self, name: str) -> "ScriptedParser":
+        return ScriptedParser(name)
+
+
+class ScriptedParser:
+    """Reads the events that a compiled script writes: init, assistant, tool_use, and one result."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._lines = JsonLines()
+        self._terminals: list[dict[str, JsonValue]] = []
+        self._model: str | None = None
+        self._tool_calls: dict[str, int] = {}
+        self._problem: str | None = None
+
+    def feed(self, stream: Stream, chunk: bytes) -> None:
+        if stream is Stream.STDOUT:
+            self._take(self._lines.feed(chunk))
+
+    def finish(self, exit_: ProcessExit) -> SessionReport:
+        self._take(self._lines.close())
+        last = self._terminals[-1] if self._terminals else {}
+        reason = fields.text(last.get("reason"))
+        heard = Heard(
+            terminals=len(self._terminals),
+            answer=fields.answer(last.get("answer")),
+            stream_problem=self._lines.problem or self._problem,
+            native_reason=reason,
+            has_error_flag=bool(self._terminals) and reason != "success",
+        )
+        end = ending(exit_, heard)
+        return SessionReport(
+            name=self._name,
+            exit=exit_,
+            reason=end.reason,
+            problem=end.problem,
+            final_answer=heard.answer,
+            turns=fields.count(last.get("turns")),
+            tool_calls=self._tool_calls,
+            usage=_usage(last.get("usage")),
+            cost_usd=fields.cost(last.get("cost_usd")),
+            model=self._model,
+        )
+
+    def _take(self, events: tuple[dict[str, JsonValue], ...]) -> None:
+        for event in events:
+            match event.get("type"):
+                case "init":
+                    self._model = fields.text(event.get("model"))
+                case "assistant":
+                    pass
+                case "tool_use":
+                    self._count(event)
+                case "result":
+                    self._terminals.append(event)
+                case other:
+                    self._problem = self._problem or f"an event of the unknown type {other!r}"
+
+    def _count(self, event: dict[str, JsonValue]) -> None:
+        name, calls = fields.text(event.get("name")), fields.count(event.get("count"))
+        if name is None or calls is None or len(self._tool_calls) >= _MOST_TOOLS:
+            self._problem = self._problem or "a tool_use event without a name and a count"
+            return
+        self._tool_calls[name] = self._tool_calls.get(name, 0) + calls
+
+
+def _programs(task: str, scripts: Script | tuple[Script, ...]) -> tuple[str, ...]:
+    several = tuple(one for one in scripts if isinstance(one, tuple))
+    programs = tuple(compiled(script) for script in several) or (
+        compiled(tuple(step for step in scripts if not isinstance(step, tuple))),
+    )
+    for program in programs:
+        if len(program.encode()) > MOST_SCRIPT_BYTES or "\0" in program:
+            raise SpecError(f"the script of task {task!r} is over {MOST_SCRIPT_BYTES} bytes or holds a NUL")
+    return programs
+
+
+def _usage(value: JsonValue) -> Usage | None:
+    if not isinstance(value, dict):
+        return None
+    return Usage(**{name: fields.count(value.get(name)) for name in Usage.model_fields})

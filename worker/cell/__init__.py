@@ -1,0 +1,1 @@
+"""The straight line of one attempt, from ticket to recorded outcome."""

@@ -1,0 +1,40 @@
+"""One attempt under way: what it has kept, how long its stages took, and who it is."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from farm.model import Evidence, Fault, RetryPolicy, StageTime
+from farm.ports import Clock
+from worker.cell.ports import Claimed
+from worker.collect.keeper import Keeper
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """The attempt's own notebook."""
+
+    claimed: Claimed
+    clock: Clock
+    started_at: datetime
+    keeper: Keeper = field(default_factory=Keeper)
+    stages: list[StageTime] = field(default_factory=list)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Time a stage of the line."""
+        began = self.clock.monotonic()
+        try:
+            yield
+        finally:
+            self.stages.append(StageTime(stage=name, seconds=round(self.clock.monotonic() - began, 6)))
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What came of an attempt: evidence, or a fault; and the policy that says whether another follows it."""
+
+    retry: RetryPolicy
+    evidence: Evidence | None = None
+    fault: Fault | None = None

@@ -1,0 +1,111 @@
+"""The cell's sandboxes: what a session sees, what a check sees, and nothing else."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from farm.model import ExitKind, Limits, ProcessExit
+from sandbox import spec
+from sandbox.errors import SandboxCommandError
+from sandbox.spec import Bind, Sandbox, SandboxSpec, Sink, Stream
+from worker.session import HOME, OUT, WORKSPACE, CheckResult, Launch
+from worker.staging.ground import CellFolder
+
+_NOT_FOUND = 127
+
+
+@dataclass(frozen=True, slots=True)
+class CheckPlan:
+    """One check: what it sees and may use."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    workspace: Path
+    limits: Limits
+    is_writable: bool = False
+    hidden: Bind | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Boxes:
+    """Starts the cell's sandboxes, all in its own slot, all stopped when the pulse says so."""
+
+    sandbox: Sandbox
+    slot: int
+    folder: CellFolder
+    must_stop: Callable[[], bool]
+
+    def run_session(self, launch: Launch, home: Path, limits: Limits, sink: Sink) -> ProcessExit:
+        """Run an agent: a home, a workspace and an output folder of its own, and no network."""
+        binds = (
+            Bind(home, HOME, writable=True),
+            Bind(self.folder.workspace, WORKSPACE, writable=True),
+            Bind(self.folder.out, OUT, writable=True),
+        )
+        box = SandboxSpec(
+            argv=launch.argv,
+            binds=binds,
+            limits=_limits(limits),
+            cwd=WORKSPACE,
+            env={**launch.env, "FARM_OUT": OUT},
+            stdin=launch.stdin,
+            slot=self.slot,
+        )
+        return _process_exit(self.sandbox.run(box, sink, self.must_stop))
+
+    def run_check(self, plan: CheckPlan) -> CheckResult:
+        """Run a check: an empty home, the workspace, the hidden files if it has any.
+
+        A program that stands in the workspace and can't be executed is the guest's doing, and ends with code 127 as
+        in a shell; any other that can't be started raises SandboxError.
+        """
+        bind = Bind(plan.workspace, WORKSPACE, writable=plan.is_writable)
+        box = SandboxSpec(
+            argv=plan.argv,
+            binds=(bind,) if plan.hidden is None else (bind, plan.hidden),
+            limits=_limits(plan.limits),
+            cwd=WORKSPACE,
+            env=plan.env,
+            slot=self.slot,
+        )
+        output = {stream: bytearray() for stream in Stream}
+
+        def sink(stream: Stream, chunk: bytes) -> None:
+            output[stream] += chunk[: max(0, plan.limits.output_bytes - len(output[stream]))]
+
+        try:
+            ended = _process_exit(self.sandbox.run(box, sink, self.must_stop))
+        except SandboxCommandError as error:
+            if not _is_in_workspace(plan.argv[0]):
+                raise
+            output[Stream.STDERR] += f"{error}\n".encode()
+            ended = ProcessExit(kind=ExitKind.EXITED, code=_NOT_FOUND, wall_s=0.0)
+        return CheckResult(ended, bytes(output[Stream.STDOUT]), bytes(output[Stream.STDERR]))
+
+
+def _is_in_workspace(program: str) -> bool:
+    return ("/" in program and not program.startswith("/")) or program.startswith(f"{WORKSPACE}/")
+
+
+def _limits(limits: Limits) -> spec.Limits:
+    return spec.Limits(
+        wall_s=limits.wall_s,
+        memory_bytes=limits.memory_bytes,
+        processes=limits.processes,
+        file_size_bytes=limits.file_size_bytes,
+        open_files=limits.open_files,
+        output_bytes=limits.output_bytes,
+        tmp_bytes=limits.tmp_bytes,
+    )
+
+
+def _process_exit(ended: spec.Exit) -> ProcessExit:
+    return ProcessExit(
+        kind=ExitKind(ended.kind.value),
+        code=ended.code,
+        signal=ended.signal,
+        limit=ended.limit,
+        wall_s=ended.wall_s,
+        cpu_s=ended.cpu_s,
+        peak_memory_bytes=ended.peak_memory_bytes,
+    )

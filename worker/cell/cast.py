@@ -1,0 +1,129 @@
+"""Who plays in a cell: its plan, its texts and its plug-ins, read once and kept for the cells that follow."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from farm.errors import IntegrityError, TransientError
+from farm.model import Arm, Cell, Digest, Pin, Plan, Task, Ticket, cell_lock, parse_record
+from farm.model.keys import plan_key
+from farm.plugins import Group
+from worker.cell.ports import PluginSource, Truth
+from worker.session import Agent, Oracle, Program
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+_MOST_PLANS = 4
+_MOST_KEPT = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """All that the line needs to know of one cell."""
+
+    plan: Plan
+    cell: Cell
+    task: Task
+    arm: Arm
+    lock: Digest
+    prompt: str
+    instructions: str | None
+    agent: Agent
+    program: Program
+    oracle: Oracle
+
+
+class Casting:
+    """Finds the cast of a ticket's cell."""
+
+    def __init__(self, truth: Truth, plugins: PluginSource) -> None:
+        self._truth = truth
+        self._plugins = plugins
+        self._plans: _Kept[Digest, Plan] = _Kept(_MOST_PLANS)
+        self._casts: _Kept[tuple[Digest, str, str], _Parts] = _Kept(_MOST_KEPT)
+
+    def plan(self, ticket: Ticket) -> Plan:
+        """Read the ticket's plan; raise IntegrityError when it is not there or not the plan that was meant."""
+        return self._plans.get_or(ticket.plan, lambda: self._read_plan(ticket))
+
+    def of(self, ticket: Ticket) -> Cast:
+        """Give the cast; raise SpecError for options that a plug-in refuses, IntegrityError for wrong bytes."""
+        plan = self.plan(ticket)
+        if ticket.cell not in plan.index_by_cell:
+            raise IntegrityError(f"the plan of {ticket.sweep!r} holds no cell {ticket.cell!r}")
+        cell = plan.cells[plan.index_by_cell[ticket.cell]]
+        task, arm = plan.task_by_name[cell.task], plan.arm_by_name[cell.arm]
+        parts = self._casts.get_or((ticket.plan, task.id, arm.name), lambda: self._parts(plan, task, arm))
+        return Cast(
+            plan=plan,
+            cell=cell,
+            task=task,
+            arm=arm,
+            lock=parts.lock,
+            prompt=parts.prompt,
+            instructions=parts.instructions,
+            agent=parts.agent,
+            program=parts.program,
+            oracle=parts.oracle,
+        )
+
+    def _read_plan(self, ticket: Ticket) -> Plan:
+        key = plan_key(ticket.sweep)
+        body = self._truth.records.read(key)
+        if body is None or Digest.of(body) != ticket.plan:
+            raise IntegrityError(f"{key} is missing, or is not the plan with digest {ticket.plan}")
+        return parse_record(Plan, body, key)
+
+    def _parts(self, plan: Plan, task: Task, arm: Arm) -> "_Parts":
+        instructions = arm.overlay.instructions if arm.overlay is not None else None
+        return _Parts(
+            lock=cell_lock(plan, task, arm),
+            prompt=self._text(task.prompt),
+            instructions=self._text(instructions) if instructions is not None else None,
+            agent=self._pinned("agents", arm.agent),
+            program=self._pinned("programs", arm.program),
+            oracle=self._plugins.load("oracles", task.oracle.kind)(task.oracle.options),
+        )
+
+    def _pinned(self, group: Group, pin: Pin) -> Any:  # noqa: ANN401 (a plug-in keeps its group's protocol)
+        found = self._plugins.load(group, pin.name)(pin.options)
+        if found.version != pin.version:
+            raise TransientError(
+                f"this host has {pin.name!r} of the {group} at version {found.version}, "
+                f"but the plan pins {pin.version}; install the version of the farm that made the plan"
+            )
+        return found
+
+    def _text(self, digest: Digest) -> str:
+        try:
+            return self._truth.blobs.get(digest).decode()
+        except UnicodeDecodeError as error:
+            raise IntegrityError(f"the text {digest} is not UTF-8: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    lock: Digest
+    prompt: str
+    instructions: str | None
+    agent: Agent
+    program: Program
+    oracle: Oracle
+
+
+class _Kept(OrderedDict[K, V]):
+    """The values that were used last, at most so many."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._most = most
+
+    def get_or(self, key: K, make: Callable[[], V]) -> V:
+        if key not in self:
+            self[key] = make()
+            if len(self) > self._most:
+                self.popitem(last=False)
+        self.move_to_end(key)
+        return self[key]

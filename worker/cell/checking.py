@@ -1,0 +1,90 @@
+"""The checks of one attempt: the visible verify, and the hidden oracle with the scope around it."""
+
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from farm.model import CheckRun, OracleFinding, SessionReport, WorkspaceMode
+from sandbox.errors import SandboxError
+from sandbox.spec import Bind
+from worker.cell.attempt import Attempt
+from worker.cell.boxes import Boxes, CheckPlan
+from worker.cell.cast import Cast
+from worker.cell.ports import Truth
+from worker.cell.stops import VerifierBrokenError
+from worker.session import CheckResult, OracleRequest
+from worker.staging.ground import Ground
+from worker.staging.hidden import hidden_files
+from worker.trees.copying import copy_tree, remove_tree
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """Runs the checks of one attempt, when no session is alive any more."""
+
+    cast: Cast
+    attempt: Attempt
+    boxes: Boxes
+    ground: Ground
+    truth: Truth
+
+    def verify(self) -> CheckRun | None:
+        """Run the visible verify on a copy of the workspace, so that what it writes is nobody's change."""
+        command = self.cast.task.verify
+        if command is None:
+            return None
+        copy = self.boxes.folder.scratch()
+        copy_tree(self.boxes.folder.workspace, copy, self.boxes.folder.owner)
+        plan = CheckPlan(command.argv, command.env, copy, command.limits, is_writable=True)
+        result = self.boxes.run_check(plan)
+        remove_tree(copy)
+        for role, body in (("verify.stdout", result.stdout), ("verify.stderr", result.stderr)):
+            if body:
+                self.attempt.keeper.keep(role, "text/plain", body)
+        return CheckRun(exit=result.exit)
+
+    def judge(self, sessions: tuple[SessionReport, ...]) -> OracleFinding:
+        """Ask the hidden oracle; a verifier that could not be started is tried once more.
+
+        Raises VerifierBrokenError when it could not be started twice.
+        """
+        with self._hidden() as hidden:
+            try:
+                return self._ask(sessions, hidden)
+            except SandboxError:
+                pass  # nothing was proven about the answer: only the verifier runs again
+            try:
+                return self._ask(sessions, hidden)
+            except SandboxError as error:
+                raise VerifierBrokenError(f"the verifier could not be started, twice: {error}") from error
+
+    @contextmanager
+    def _hidden(self) -> Iterator[Bind | None]:
+        digest = self.cast.task.oracle.files
+        if digest is None:
+            yield None
+            return
+        body = self.truth.blobs.get(digest)
+        with hidden_files(self.ground, body, self.boxes.folder.owner) as files:
+            yield Bind(files.source, files.target)
+
+    def _ask(self, sessions: tuple[SessionReport, ...], hidden: Bind | None) -> OracleFinding:
+        oracle = self.cast.task.oracle
+
+        def check(argv: tuple[str, ...], env: Mapping[str, str]) -> CheckResult:
+            is_writable = oracle.workspace is WorkspaceMode.WRITABLE
+            return self.boxes.run_check(
+                CheckPlan(argv, env, self.boxes.folder.workspace, oracle.limits, is_writable, hidden)
+            )
+
+        request = OracleRequest(
+            task=self.cast.task,
+            sessions=sessions,
+            workspace=self.boxes.folder.workspace,
+            hidden=hidden.target if hidden is not None else None,
+            nonce=secrets.token_hex(16),
+            check=check,
+            keep=self.attempt.keeper.keep,
+        )
+        return self.cast.oracle.find(request)

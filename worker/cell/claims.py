@@ -1,0 +1,56 @@
+"""The claim: the lease first, then what the store says, then claim.json, which makes the fence hold."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+from farm.errors import TransientError
+from farm.model import CellEvent, Claim, EventKind, Lease, Refusal, Ticket, canonical_json
+from farm.model.keys import cancel_key, claim_key, close_key, result_key
+from worker.cell.ports import Claimed, Exchange, LinePorts, Place, Timing
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """Takes attempts for one place."""
+
+    ports: LinePorts
+    place: Place
+    timing: Timing
+    holders: Iterator[str]
+
+    def take(self, ticket: Ticket) -> Claimed | Refusal:
+        """Claim the ticket's attempt, or say why not; every refusal is normal. May raise TransientError."""
+        lease = self.ports.exchange.leases.claim(ticket, next(self.holders), self.timing.lease_ttl_s)
+        if isinstance(lease, Refusal):
+            return lease
+        refusal = self._store_refuses(ticket) or self._write_claim(ticket, lease)
+        if refusal is not None:
+            self.ports.exchange.leases.release(lease)
+            return refusal
+        tell(self.ports.exchange, lease, EventKind.CLAIMED)
+        return Claimed(ticket, lease)
+
+    def _store_refuses(self, ticket: Ticket) -> Refusal | None:
+        read = self.ports.truth.records.read
+        if read(close_key(ticket.sweep)) is not None or read(cancel_key(ticket.sweep)) is not None:
+            return Refusal.CLOSED
+        return Refusal.SETTLED if read(result_key(ticket.sweep, ticket.cell)) is not None else None
+
+    def _write_claim(self, ticket: Ticket, lease: Lease) -> Refusal | None:
+        claim = Claim(
+            sweep=ticket.sweep,
+            cell=ticket.cell,
+            attempt=ticket.attempt,
+            holder=lease.holder,
+            host=self.place.host,
+            claimed_at=self.ports.clock.now(),
+        )
+        key = claim_key(ticket.sweep, ticket.cell, ticket.attempt)
+        return None if self.ports.truth.records.create(key, canonical_json(claim)) else Refusal.STALE
+
+
+def tell(exchange: Exchange, lease: Lease, kind: EventKind) -> None:
+    """Hint to the coordinator; a hint may be lost, so a silent Redis is no reason to stop."""
+    with suppress(TransientError):
+        exchange.events.publish(lease.sweep, CellEvent(kind=kind, index=lease.index, attempt=lease.attempt))

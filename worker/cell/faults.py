@@ -1,0 +1,49 @@
+"""Whose fault an error is: the one table from error classes to faults."""
+
+from typing import TypeAlias
+
+from farm.errors import FarmError, IntegrityError, SpecError
+from farm.model import Fault, FaultKind, StopReason
+from sandbox.errors import SandboxError
+from worker.cell.stops import StoppedError, VerifierBrokenError
+from worker.trees.errors import TreeError
+
+ANSWERABLE = (FarmError, SandboxError, StoppedError, VerifierBrokenError, TreeError, OSError)
+"""What the line answers by recording a fault; anything else is a bug of ours."""
+
+Answerable: TypeAlias = FarmError | SandboxError | StoppedError | VerifierBrokenError | TreeError | OSError
+
+_MOST_DETAIL = 2000
+_STOPS = {
+    StopReason.CANCEL: "cancelled",
+    StopReason.DEADLINE: "stopped at the sweep's deadline",
+    StopReason.BREAKER: "stopped when the breaker tripped",
+    StopReason.SHUTDOWN: "stopped with its worker",
+}
+
+
+def fault_of(error: Answerable) -> Fault:
+    """Say what kind of fault `error` is."""
+    match error:
+        case StoppedError():
+            return Fault(kind=FaultKind.CANCELLED, detail=_STOPS.get(error.reason, str(error)))
+        case VerifierBrokenError():
+            kind = FaultKind.ORACLE
+        case SpecError():
+            kind = FaultKind.TASK
+        case IntegrityError() | TreeError():
+            kind = FaultKind.EVIDENCE
+        case _:  # the sandbox, the store, the disk: this host, now
+            kind = FaultKind.HOST
+    return Fault(kind=kind, detail=one_line(f"{error}" or type(error).__name__))
+
+
+def fault_of_bug(error: Exception) -> Fault:
+    """Record a bug of ours by its last line: type and message."""
+    return Fault(kind=FaultKind.BUG, detail=one_line(f"{type(error).__name__}: {error}"))
+
+
+def one_line(text: str) -> str:
+    """Fit text into a record: one line, bounded, valid Unicode."""
+    flat = " ".join(text.encode("utf-8", "backslashreplace").decode().split())
+    return flat if len(flat) <= _MOST_DETAIL else f"{flat[:_MOST_DETAIL]}…"

@@ -1,0 +1,176 @@
+"""The straight line of one attempt.
+
+Claim, stage, sessions, collect, verify, oracle, scope before and after it, upload, record, clean up, release.
+What must stay true: nothing is recorded without the right to (the lease, and claim.json); blobs stand before records
+name them; whatever happens in between, the cell's folder is removed and its processes are dead. What a guest does is
+evidence; an error that we can answer becomes a fault; anything else leaves this file as it came, as a bug, and
+`record_bug` writes it down.
+"""
+
+import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import structlog
+
+from farm.errors import TransientError
+from farm.model import EventKind, Evidence, Plan, Refusal, RetryPolicy, StopReason, Ticket
+from worker.cell.attempt import Attempt, Finding
+from worker.cell.boxes import Boxes
+from worker.cell.cast import Cast, Casting
+from worker.cell.checking import Checks
+from worker.cell.claims import Claims, tell
+from worker.cell.collecting import collect
+from worker.cell.faults import ANSWERABLE, fault_of, fault_of_bug, one_line
+from worker.cell.metrics import measure
+from worker.cell.ports import Claimed, LinePorts, Place, Timing
+from worker.cell.pulse import Pulse
+from worker.cell.recording import LineEnd, Recorder
+from worker.cell.scope import scope_finding
+from worker.cell.sessions import CellSessions
+from worker.cell.stops import StoppedError
+from worker.staging.ground import CellFolder, Ground
+from worker.staging.templates import Templates
+from worker.trees.copying import Ownership, copy_tree
+from worker.trees.errors import TreeError
+from worker.trees.scan import scan
+
+_log = structlog.get_logger()
+
+
+class CellLine:
+    """Runs attempts, one at a time, in the thread that calls it; that thread must outlive every run."""
+
+    def __init__(self, ports: LinePorts, place: Place, timing: Timing | None = None) -> None:
+        self._ports = ports
+        self._place = place
+        self._timing = timing or Timing()
+        self._facts = dict(ports.sandbox.facts())
+        self._ground = Ground(place.root)
+        self._templates = Templates(self._ground.templates, self._ground.drafts, ports.truth.blobs)
+        self._casting = Casting(ports.truth, ports.plugins)
+        self._recorder = Recorder(ports.truth, ports.clock, place)
+        holders = (f"{place.holder}/{number}" for number in itertools.count(1))
+        self._claims = Claims(ports, place, self._timing, holders)
+        self._pulse: Pulse | None = None
+
+    def run(self, ticket: Ticket) -> LineEnd:
+        """Claim the ticket's attempt and work it off; REFUSED when it is not ours to do."""
+        claimed = self.claim(ticket)
+        return LineEnd.REFUSED if isinstance(claimed, Refusal) else self.work(claimed)
+
+    def claim(self, ticket: Ticket) -> Claimed | Refusal:
+        """Take the right to the attempt, or say why not. May raise TransientError: then it was not taken."""
+        return self._claims.take(ticket)
+
+    def work(self, claimed: Claimed) -> LineEnd:
+        """Work off a claimed attempt to its record. Raises only for bugs, with the lease still held."""
+        with structlog.contextvars.bound_contextvars(
+            sweep=claimed.ticket.sweep, cell=claimed.ticket.cell, attempt=claimed.ticket.attempt, host=self._place.host
+        ):
+            _log.info("attempt.claimed", holder=claimed.lease.holder)
+            end = self._work(claimed)
+            _log.info("attempt.ended", end=end)
+            return end
+
+    def record_bug(self, claimed: Claimed, error: Exception) -> LineEnd:
+        """Record that `work` broke on a bug of ours."""
+        finding = Finding(RetryPolicy(), fault=fault_of_bug(error))
+        with self._beating(claimed) as pulse:
+            end = self._recorder.record(self._attempt(claimed), finding, pulse)
+            self._leave(claimed, end, None)
+        return end
+
+    def stop(self, reason: StopReason) -> bool:
+        """Ask the attempt that runs now to stop; False when none does. Safe to call from a signal."""
+        pulse = self._pulse
+        if pulse is not None:
+            pulse.order(reason)
+        return pulse is not None
+
+    def close(self) -> None:
+        """Give the host's folders back, at the process's end."""
+        self._ground.close()
+
+    def _work(self, claimed: Claimed) -> LineEnd:
+        attempt = self._attempt(claimed)
+        with self._beating(claimed) as pulse:
+            folder = self._ground.cell(Ownership(*self._ports.sandbox.owner(self._place.slot)))
+            try:
+                finding = self._find(attempt, folder, pulse)
+                end = self._recorder.record(attempt, finding, pulse)
+            finally:
+                problem = _removal_problem(folder)
+            self._leave(claimed, end, problem)
+        return end
+
+    def _attempt(self, claimed: Claimed) -> Attempt:
+        return Attempt(claimed, self._ports.clock, self._ports.clock.now())
+
+    @contextmanager
+    def _beating(self, claimed: Claimed) -> Iterator[Pulse]:
+        with Pulse(self._ports.exchange, self._timing, self._ports.clock, claimed.lease) as pulse:
+            self._pulse = pulse
+            try:
+                yield pulse
+            finally:
+                self._pulse = None
+
+    def _find(self, attempt: Attempt, folder: CellFolder, pulse: Pulse) -> Finding:
+        plan: Plan | None = None
+        try:
+            plan = self._casting.plan(attempt.claimed.ticket)
+            evidence = self._prove(attempt, self._casting.of(attempt.claimed.ticket), folder, pulse)
+            return Finding(plan.retry, evidence=evidence)
+        except ANSWERABLE as error:
+            # What breaks while the cell is being stopped broke because of it.
+            fault = fault_of(StoppedError(pulse.stop) if pulse.stop is not None else error)
+            _log.warning("attempt.faulted", kind=fault.kind, detail=fault.detail)
+            return Finding(plan.retry if plan is not None else RetryPolicy(), fault=fault)
+
+    def _prove(self, attempt: Attempt, cast: Cast, folder: CellFolder, pulse: Pulse) -> Evidence:
+        with attempt.stage("stage"):
+            template = self._templates.ready(cast.task.snapshot, cast.arm.overlay)
+            copy_tree(template.path, folder.workspace, folder.owner)
+        boxes = Boxes(self._ports.sandbox, self._place.slot, folder, lambda: pulse.must_stop)
+        checks = Checks(cast, attempt, boxes, self._ground, self._ports.truth)
+        with attempt.stage("sessions"):
+            sessions = cast.program.perform(cast.prompt, CellSessions(cast, attempt, boxes, pulse))
+        with attempt.stage("collect"):
+            after = scan(folder.workspace)
+            collect(attempt, template, folder, after)
+        with attempt.stage("verify"):
+            verify = checks.verify()
+            pulse.check()
+        with attempt.stage("oracle"):
+            oracle = checks.judge(sessions)
+            pulse.check()
+        return Evidence(
+            lock=cast.lock,
+            sandbox=self._facts,
+            workspace_before=template.tree.digest,
+            workspace_after=after.digest,
+            sessions=sessions,
+            verify=verify,
+            oracle=oracle,
+            scope=scope_finding(cast.task, template.tree, after, folder.workspace),
+            metrics=measure(cast.plan.metrics, sessions, oracle),
+        )
+
+    def _leave(self, claimed: Claimed, end: LineEnd, problem: str | None) -> None:
+        """Say what became of the workspace, hint that the attempt is over, and give the lease up."""
+        if end is not LineEnd.LOST:
+            with suppress(TransientError):
+                self._recorder.record_cleanup(claimed, problem)
+            tell(self._ports.exchange, claimed.lease, EventKind.FINISHED)
+        with suppress(TransientError):
+            self._ports.exchange.leases.release(claimed.lease)
+
+
+def _removal_problem(folder: CellFolder) -> str | None:
+    try:
+        folder.remove()
+    except (TreeError, OSError) as error:
+        _log.warning("workspace.kept", problem=str(error))
+        return one_line(str(error))
+    return None

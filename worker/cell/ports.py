@@ -1,0 +1,72 @@
+"""What the line is given: ports, a place, and its timing. Nothing below reads a setting."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from farm.model import Lease, Ticket
+from farm.plugins import Group
+from farm.ports import BlobStore, Clock, Events, LeaseBook, Records, Signals
+from sandbox.spec import Sandbox
+
+
+class PluginSource(Protocol):
+    """Gives plug-in classes by group and name."""
+
+    def load(self, group: Group, name: str) -> Callable[..., Any]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """What may be lost: leases, stop orders, hints."""
+
+    leases: LeaseBook
+    signals: Signals
+    events: Events
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """What may not be lost: blobs and records."""
+
+    blobs: BlobStore
+    records: Records
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """How a lease is kept: its length, how often it is renewed, how often stop orders are looked for."""
+
+    lease_ttl_s: float = 30.0
+    beat_s: float = 5.0
+    poll_s: float = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a line works: host, slot, work root, and the unique beginning of its holder names."""
+
+    host: str
+    slot: int
+    root: Path
+    holder: str
+
+
+@dataclass(frozen=True, slots=True)
+class LinePorts:
+    """All that the line asks for."""
+
+    exchange: Exchange
+    truth: Truth
+    sandbox: Sandbox
+    plugins: PluginSource
+    clock: Clock
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """An attempt that is ours: the lease is held and claim.json is written."""
+
+    ticket: Ticket
+    lease: Lease

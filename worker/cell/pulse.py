@@ -1,0 +1,87 @@
+"""The pulse of one attempt: renews the lease, looks for stop orders, and says when the right is gone.
+
+It runs in a thread of its own. The sandbox never does: what it starts dies with the thread that started it.
+"""
+
+import threading
+from types import TracebackType
+from typing import Self
+
+from farm.errors import TransientError
+from farm.model import Lease, StopReason
+from farm.ports import Clock
+from worker.cell.ports import Exchange, Timing
+from worker.cell.stops import StoppedError
+
+
+class Pulse:
+    """Beats while its block lasts. `stop` only ever goes from None to a reason, and LOST_LEASE wins over any other."""
+
+    def __init__(self, exchange: Exchange, timing: Timing, clock: Clock, lease: Lease) -> None:
+        self._exchange = exchange
+        self._timing = timing
+        self._clock = clock
+        self._lease = lease
+        self._order: StopReason | None = None
+        self._is_lost = False
+        self._held_at = clock.monotonic()
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._beat, name="pulse", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._ended.set()
+        self._thread.join(self._timing.lease_ttl_s)
+
+    @property
+    def stop(self) -> StopReason | None:
+        """Why the attempt must stop now; None: go on."""
+        if self._is_lost or self._clock.monotonic() - self._held_at >= self._timing.lease_ttl_s:
+            return StopReason.LOST_LEASE
+        return self._order
+
+    @property
+    def must_stop(self) -> bool:
+        return self.stop is not None
+
+    def order(self, reason: StopReason) -> None:
+        """Stop the attempt from inside this process."""
+        self._order = self._order or reason
+
+    def check(self) -> None:
+        """Raise StoppedError when the attempt must stop."""
+        reason = self.stop
+        if reason is not None:
+            raise StoppedError(reason)
+
+    def confirm(self) -> bool:
+        """Renew now and say whether the right stands: the fence before a record. May raise TransientError."""
+        if self.stop is not StopReason.LOST_LEASE:
+            self._renew()
+        return self.stop is not StopReason.LOST_LEASE
+
+    def _beat(self) -> None:
+        renewed_at = self._clock.monotonic()
+        while not self._ended.wait(self._timing.poll_s):
+            try:
+                if self._clock.monotonic() - renewed_at >= self._timing.beat_s:
+                    self._renew()
+                    renewed_at = self._clock.monotonic()
+                order = self._exchange.signals.stop_reason(self._lease.sweep)
+            except TransientError:
+                continue  # the time since the last renewal decides
+            if order is not None:
+                self.order(order)
+
+    def _renew(self) -> None:
+        asked_at = self._clock.monotonic()
+        renewal = self._exchange.leases.renew(self._lease, self._timing.lease_ttl_s)
+        if not renewal.is_held:
+            self._is_lost = True
+            return
+        self._held_at = asked_at
+        if renewal.stop is not None:
+            self.order(renewal.stop)

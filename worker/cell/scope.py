@@ -1,0 +1,41 @@
+"""The scope check: what was changed in a workspace against what may change."""
+
+from pathlib import Path
+
+from farm.model import Scope, ScopeFinding, Task, WorkspaceMode
+from worker.trees.globs import matches_any
+from worker.trees.scan import Entry, EntryKind, Tree, changes_between, scan, shown
+
+_MOST_LISTED = 200
+
+
+def scope_finding(task: Task, before: Tree, after: Tree, workspace: Path) -> ScopeFinding:
+    """Check twice: as the sessions left the workspace, and as it is now that the oracle has run.
+
+    An oracle that sees the workspace read-only can't have changed it: nothing is read again.
+    """
+    first = out_of_scope(before, after, task.scope)
+    can_differ = task.oracle.workspace is WorkspaceMode.WRITABLE
+    second = out_of_scope(before, scan(workspace), task.scope) if can_differ else first
+    return ScopeFinding(before_oracle=first, after_oracle=second)
+
+
+def out_of_scope(before: Tree, after: Tree, scope: Scope) -> tuple[str, ...]:
+    """List what breaks the scope, sorted, at most 200 lines: paths, and the bounds that the workspace breaks."""
+    broken: list[str] = []
+    if scope.allowed is not None:
+        broken += [path for path in changes_between(before, after).paths if not matches_any(path, scope.allowed)]
+    if scope.most_files is not None or scope.most_file_bytes is not None:
+        broken += [line for path, entry in after.entries.items() if (line := _entry_problem(path, entry, scope))]
+        files = sum(entry.kind is EntryKind.FILE for entry in after.entries.values())
+        if scope.most_files is not None and files > scope.most_files:
+            broken.append(f"{files} files, where at most {scope.most_files} may be")
+    return tuple(shown(line) for line in sorted(broken)[:_MOST_LISTED])
+
+
+def _entry_problem(path: str, entry: Entry, scope: Scope) -> str | None:
+    if entry.kind is not EntryKind.FILE:
+        return f"{path} (no regular file)"
+    if scope.most_file_bytes is not None and entry.size > scope.most_file_bytes:
+        return f"{path} ({entry.size} bytes, where at most {scope.most_file_bytes} may be)"
+    return None

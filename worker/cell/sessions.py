@@ -1,0 +1,79 @@
+"""The sessions of one attempt: what an arm's program may ask the line for."""
+
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from farm.errors import SpecError
+from farm.model import SessionReport
+from sandbox.spec import Stream
+from worker.cell.attempt import Attempt
+from worker.cell.boxes import Boxes
+from worker.cell.cast import Cast
+from worker.cell.pulse import Pulse
+from worker.collect.streams import RawStreams
+from worker.session import Launch, SessionRequest
+from worker.trees.copying import Ownership, give
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
+_MEDIA = {Stream.STDOUT: ("events", "application/octet-stream"), Stream.STDERR: ("stderr", "text/plain")}
+
+
+@dataclass(frozen=True, slots=True)
+class CellSessions:
+    """Runs sessions one after the other in the cell's sandbox; each has a fresh home, all share the workspace."""
+
+    cast: Cast
+    attempt: Attempt
+    boxes: Boxes
+    pulse: Pulse
+    names: set[str] = field(default_factory=set)
+
+    def run(self, name: str, prompt: str) -> SessionReport:
+        """Run one session; raise StoppedError when the attempt must stop, its partial streams kept."""
+        self.pulse.check()
+        if not _NAME.fullmatch(name) or name in self.names:
+            raise SpecError(
+                f"the program {self.cast.arm.program.name!r} runs a session {name!r}: not a new, plain name"
+            )
+        self.names.add(name)
+        cast, limits = self.cast, self.cast.task.limits
+        request = SessionRequest(
+            name=name, cell=cast.cell, task=cast.task, prompt=prompt, instructions=cast.instructions
+        )
+        launch = cast.agent.launch(request)
+        home = self.boxes.folder.new_home()
+        lay_home_files(launch, home, self.boxes.folder.owner)
+        parser = cast.agent.parser(name)
+        streams = RawStreams(self.boxes.folder.streams, name, limits.output_bytes, parser.feed)
+        try:
+            ended = self.boxes.run_session(launch, home, limits, streams.sink)
+        finally:
+            streams.close()
+            self._keep(name, streams)
+        report = parser.finish(ended)
+        self.pulse.check()
+        return report
+
+    def _keep(self, name: str, streams: RawStreams) -> None:
+        for stream, (role, media_type) in _MEDIA.items():
+            body = streams.body(stream)
+            if body:
+                keep = self.attempt.keeper.keep_part if streams.was_cut(stream) else self.attempt.keeper.keep
+                keep(f"session.{name}.{role}", media_type, body)
+
+
+def lay_home_files(launch: Launch, home: Path, owner: Ownership) -> None:
+    """Write the adapter's files into a fresh home, before any guest has seen it."""
+    for path, body in launch.home_files.items():
+        place = home
+        for part in path.split("/")[:-1]:
+            place /= part
+            if not place.exists():
+                place.mkdir(mode=0o700)
+                give(place, owner)
+        descriptor = os.open(home / path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(body)
+        give(home / path, owner)

@@ -1,0 +1,1 @@
+"""What comes out of a sandbox, taken with tongs: bounded, and never through a link."""

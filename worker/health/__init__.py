@@ -1,0 +1,1 @@
+"""Whether this host can work, and that it says so."""

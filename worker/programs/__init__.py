@@ -1,0 +1,1 @@
+"""Session programs: the fixed sequence of sessions that an arm runs."""

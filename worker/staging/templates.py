@@ -1,0 +1,121 @@
+"""Workspaces ready to copy: a snapshot with an arm's overlay laid over, as a git repository of one commit.
+
+Made once a host and kept under a name that says all that went in, so that slots and workers can share them: whoever
+finishes first puts the folder in its place, the others drop theirs.
+"""
+
+import secrets
+from collections import OrderedDict
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from farm.errors import SpecError
+from farm.model import Digest, Overlay, Snapshot, canonical_json
+from farm.ports import BlobStore
+from worker.trees.archive import unpack
+from worker.trees.copying import remove_tree
+from worker.trees.errors import TreeError
+from worker.trees.git import commit_everything
+from worker.trees.globs import matches_any
+from worker.trees.scan import Tree, scan
+
+_FORMAT = 1
+"""Raised when templates of the same inputs are made differently, so that old ones are not taken for new."""
+_MOST_TREES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A folder to copy, and what it holds."""
+
+    path: Path
+    tree: Tree
+
+
+class Templates:
+    """The host's templates, with this process's memory of what is in them."""
+
+    def __init__(self, root: Path, drafts: Path, blobs: BlobStore) -> None:
+        self._root = root
+        self._drafts = drafts
+        self._blobs = blobs
+        self._known: OrderedDict[str, Template] = OrderedDict()
+
+    def ready(self, snapshot: Snapshot, overlay: Overlay | None) -> Template:
+        """Give the template of the snapshot under the overlay, making it when this host has none.
+
+        Raises SpecError for a tar that a workspace can't be made of, or an overlay outside its boundary.
+        """
+        key = _key(snapshot, overlay)
+        template = self._known.get(key)
+        if template is None:
+            path = self._root / key
+            if not path.exists():
+                self._make(path, snapshot, overlay)
+            template = Template(path, scan(path))
+            self._known[key] = template
+            if len(self._known) > _MOST_TREES:
+                self._known.popitem(last=False)
+        self._known.move_to_end(key)
+        return template
+
+    def _make(self, path: Path, snapshot: Snapshot, overlay: Overlay | None) -> None:
+        draft = self._drafts / secrets.token_hex(8)
+        draft.mkdir(mode=0o755)
+        try:
+            _unpack(self._blobs.get(snapshot.tree), draft, "the task's snapshot")
+            if overlay is not None and overlay.files is not None:
+                self._lay(overlay.files, overlay.boundary, draft)
+            commit_everything(draft)
+            with suppress(FileExistsError):
+                _move_unless_there(draft, path)
+        finally:
+            remove_tree(draft)
+
+    def _lay(self, files: Digest, boundary: tuple[str, ...], draft: Path) -> None:
+        laid = draft.with_name(f"{draft.name}-overlay")
+        laid.mkdir(mode=0o755)
+        try:
+            for path in _unpack(self._blobs.get(files), laid, "the overlay"):
+                if not matches_any(path, boundary):
+                    raise SpecError(f"the overlay's {path!r} is outside its boundary {list(boundary)}")
+                _replace(laid / path, draft, path)
+        finally:
+            remove_tree(laid)
+
+
+def _unpack(body: bytes, target: Path, what: str) -> tuple[str, ...]:
+    try:
+        return unpack(body, target)
+    except TreeError as error:
+        raise SpecError(f"{what} can't be unpacked: {error}") from error
+
+
+def _replace(source: Path, root: Path, path: str) -> None:
+    """Move one overlaid file into its place; a link on the way there is refused, not followed."""
+    place = root
+    for part in path.split("/")[:-1]:
+        place /= part
+        if place.is_symlink() or (place.exists() and not place.is_dir()):
+            raise SpecError(f"the overlay's {path!r} lies below {place.name!r}, which is no folder in the workspace")
+        place.mkdir(mode=0o755, exist_ok=True)
+    target = root / path
+    if target.is_dir() and not target.is_symlink():
+        raise SpecError(f"the overlay's file {path!r} is a folder in the workspace")
+    source.replace(target)
+
+
+def _move_unless_there(draft: Path, path: Path) -> None:
+    try:
+        draft.rename(path)  # a folder that is there and not empty is never replaced
+    except OSError as error:
+        if not path.exists():
+            raise
+        raise FileExistsError(path) from error
+
+
+def _key(snapshot: Snapshot, overlay: Overlay | None) -> str:
+    files = overlay.files if overlay is not None else None
+    boundary = overlay.boundary if overlay is not None and files is not None else ()
+    return Digest.of(canonical_json([_FORMAT, snapshot.tree, files, *boundary]))

@@ -1,0 +1,1 @@
+"""Folders of untrusted files: looked at, copied, unpacked and removed without ever following a link."""

@@ -1,0 +1,90 @@
+"""Unpack our own tar blobs, trusting none of them."""
+
+import io
+import os
+import tarfile
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from worker.trees.errors import TreeError
+
+_MOST_MEMBERS = 200_000
+
+
+def unpack(body: bytes | Path, target: Path) -> tuple[str, ...]:
+    """Unpack a tar of folders, regular files and links that stay inside into `target`; return the files' paths.
+
+    Raises TreeError for an absolute path, `..`, a link that leaves `target`, a hard link, a device, a `.git` at the
+    top, a name twice, or no tar at all. Whatever the tar says, files are 0644 or 0755, folders 0755, owned by us.
+    """
+    stream: IO[bytes] = io.BytesIO(body) if isinstance(body, bytes) else body.open("rb")
+    try:
+        with stream, tarfile.open(fileobj=stream, mode="r:") as tar:
+            return _unpack(tar, target)
+    except (tarfile.TarError, EOFError) as error:
+        raise TreeError(f"not a readable tar: {error}") from error
+
+
+def _unpack(tar: tarfile.TarFile, target: Path) -> tuple[str, ...]:
+    paths: list[str] = []
+    links: set[str] = set()
+    for count, member in enumerate(tar):
+        if count >= _MOST_MEMBERS:
+            raise TreeError(f"a tar holds more than {_MOST_MEMBERS} members")
+        path = _checked(member.name, links)
+        if path is None:
+            continue
+        place = target / path
+        if member.isdir():
+            place.mkdir(mode=0o755, parents=True, exist_ok=True)
+            continue
+        place.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+        if member.issym():
+            _ensure_inside(path, member.linkname)
+            place.symlink_to(member.linkname)
+            links.add(path)
+        elif member.isreg():
+            _write(tar, member, place)
+        else:
+            raise TreeError(f"a tar holds {path!r}, which is no file, folder or symbolic link")
+        paths.append(path)
+    return tuple(paths)
+
+
+def _checked(name: str, links: set[str]) -> str | None:
+    parts = [part for part in name.split("/") if part not in {"", "."}]
+    if name.startswith("/") or ".." in parts:
+        raise TreeError(f"a tar holds {name!r}, which points out of its folder")
+    if not parts:
+        return None
+    if parts[0] == ".git":
+        raise TreeError(f"a tar holds {name!r}: a snapshot has no .git of its own")
+    for depth in range(1, len(parts) + 1):
+        if "/".join(parts[:depth]) in links:
+            raise TreeError(f"a tar holds {name!r}, at or below a symbolic link of its own")
+    return "/".join(parts)
+
+
+def _ensure_inside(path: str, link: str) -> None:
+    """Follow `link` by its text alone: no step may leave the root, whatever other links say."""
+    if link.startswith("/"):
+        raise TreeError(f"the link {path!r} points to {link!r}, outside its folder")
+    depth = len(PurePosixPath(path).parts) - 1
+    for part in link.split("/"):
+        depth += -1 if part == ".." else (part not in {"", "."})
+        if depth < 0:
+            raise TreeError(f"the link {path!r} points to {link!r}, outside its folder")
+
+
+def _write(tar: tarfile.TarFile, member: tarfile.TarInfo, place: Path) -> None:
+    source = tar.extractfile(member)
+    if source is None:
+        raise TreeError(f"a tar holds no bytes for {member.name!r}")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        descriptor = os.open(place, flags, 0o755 if member.mode & 0o100 else 0o644)
+    except FileExistsError as error:
+        raise TreeError(f"a tar holds {member.name!r} twice") from error
+    with source, os.fdopen(descriptor, "wb") as file:
+        while chunk := source.read(1 << 20):
+            file.write(chunk)

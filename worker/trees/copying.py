@@ -1,0 +1,99 @@
+"""Copy and remove folders of untrusted files."""
+
+import os
+import shutil
+import stat
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from worker.trees.errors import TreeError
+from worker.trees.scan import Found, walk
+
+_REMOVAL_LIMIT_S = 300.0
+_COPY_CHUNK = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Ownership:
+    """Whose files they become; `changes` is False when that is already us, which saves the calls."""
+
+    uid: int
+    gid: int
+
+    @property
+    def changes(self) -> bool:
+        return (self.uid, self.gid) != (os.geteuid(), os.getegid())
+
+
+def give(path: Path | str, owner: Ownership) -> None:
+    """Hand a file, folder or link over, never following it."""
+    if owner.changes:
+        os.chown(path, owner.uid, owner.gid, follow_symlinks=False)
+
+
+def copy_tree(source: Path, target: Path, owner: Ownership) -> None:
+    """Copy files, folders and links (never followed) to the new folder `target`, .git included.
+
+    Modification times are kept, so that a git index in the copy stays valid. What is no file, folder or link is left
+    out. Nothing may change `source` meanwhile. A pure Python copy: 0.1 ms a file, as fast as `cp -a` for the small
+    trees that most tasks have, and no process to start.
+    """
+    target.mkdir(mode=0o755)
+    give(target, owner)
+    for found in walk(source, with_git=True):
+        _copy(f"{source}/{found.path}", f"{target}/{found.path}", found, owner)
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a folder, whatever a guest made of it: unreadable folders and trees thousands of levels deep."""
+    try:
+        shutil.rmtree(path)
+    except FileNotFoundError:
+        if os.path.lexists(path):
+            _remove_by_force(path)
+    except (OSError, RecursionError):
+        _remove_by_force(path)
+
+
+def _remove_by_force(path: Path) -> None:
+    _call("chmod", "-R", "u+rwX", "--", str(path))
+    problem = _call("rm", "-rf", "--", str(path))
+    if problem:
+        raise TreeError(f"{path} could not be removed: {problem}")
+
+
+def _call(*argv: str) -> str:
+    done = subprocess.run(  # noqa: S603 (fixed programs; the path is ours)
+        argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=_REMOVAL_LIMIT_S, check=False
+    )
+    return "" if done.returncode == 0 else done.stderr.decode(errors="replace").strip()[-500:]
+
+
+def _copy(source: str, target: str, found: Found, owner: Ownership) -> None:
+    mode = found.status.st_mode
+    if stat.S_ISDIR(mode):
+        Path(target).mkdir(mode=(mode & 0o777) | 0o700)
+    elif stat.S_ISLNK(mode):
+        Path(target).symlink_to(Path(source).readlink())
+    elif stat.S_ISREG(mode):
+        _copy_file(source, target, found.status)
+    else:
+        return
+    give(target, owner)
+
+
+def _copy_file(source: str, target: str, status: os.stat_result) -> None:
+    taken = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        made = os.open(
+            target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, status.st_mode & 0o777
+        )
+        try:
+            while os.sendfile(made, taken, None, _COPY_CHUNK):
+                pass
+            os.utime(made, ns=(status.st_atime_ns, status.st_mtime_ns))
+        finally:
+            os.close(made)
+    finally:
+        os.close(taken)
