@@ -1,0 +1,102 @@
+"""What the machine is told. An event that is late, doubled or stale changes nothing."""
+
+from dataclasses import dataclass
+
+from farm.model import Fault, FaultKind
+
+
+@dataclass(frozen=True, slots=True)
+class SlotsChanged:
+    """The fleet has `slots` live slots. The first of these starts dispatch; what comes before it is replay."""
+
+    slots: int
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """The records show attempt `attempt` of a cell without a result: it may still run, or it is over for good."""
+
+    index: int
+    attempt: int
+    is_over: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A worker runs the attempt."""
+
+    index: int
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptEnded:
+    """The store holds the attempt's outcome, and no result of the cell. No fault: it is evidence."""
+
+    index: int
+    attempt: int
+    fault: Fault | None
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """The attempt's lease ended and the store holds no outcome of it."""
+
+    index: int
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The store holds the cell's result, whichever attempt made it."""
+
+    index: int
+    fault: FaultKind | None
+
+
+@dataclass(frozen=True, slots=True)
+class Overdue:
+    """The attempt's ticket was sent long ago and nobody has claimed it."""
+
+    index: int
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class WaitOver:
+    """The wait before this attempt is over."""
+
+    index: int
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class CancelAsked:
+    """A person wants the sweep to end."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeadlineReached:
+    """The plan's deadline has passed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimsClosed:
+    """No claim succeeds any more; the cells of `held` are those that still have a lease."""
+
+    held: frozenset[int]
+
+
+Event = (
+    SlotsChanged
+    | Replayed
+    | Claimed
+    | AttemptEnded
+    | Lost
+    | Settled
+    | Overdue
+    | WaitOver
+    | CancelAsked
+    | DeadlineReached
+    | ClaimsClosed
+)

@@ -1,0 +1,36 @@
+"""What follows an attempt that left no result."""
+
+from dataclasses import dataclass
+
+from farm.model import Fault, FaultKind, RetryPolicy
+
+
+@dataclass(frozen=True, slots=True)
+class Settle:
+    """The attempt was the last: its outcome becomes the result."""
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """Another attempt, after `delay_s`."""
+
+    delay_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class PutAside:
+    """Nothing more in this run: the cell stays open for the next."""
+
+
+LOST = Fault(kind=FaultKind.LOST, detail="the attempt's lease ended and it left no outcome")
+
+
+def after(fault: Fault | None, attempt: int, policy: RetryPolicy) -> Settle | Again | PutAside:
+    """Decide; no fault means evidence. A cell whose worker was shut down goes to another one, within the policy."""
+    if fault is None:
+        return Settle()
+    if fault.kind is FaultKind.CANCELLED and attempt < policy.most_attempts:
+        return Again(delay_s=0.0)
+    if fault.is_open:
+        return PutAside()
+    return Again(policy.delay_s(fault, attempt)) if policy.earns_another(fault, attempt) else Settle()

@@ -1,0 +1,87 @@
+"""The dispatch window: the cells that are neither through nor untouched, and how many more may join them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum, auto
+
+from farm.model import DispatchPolicy
+
+
+class Phase(Enum):
+    """Where an attempt is."""
+
+    READY = auto()
+    """To be sent as soon as there is room: after a wait, a pause or a crash."""
+    QUEUED = auto()
+    RUNNING = auto()
+    WAITING = auto()
+    """Its wait before the attempt is not over; it holds no place."""
+    SETTLING = auto()
+    """Over; its result is being written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """A cell's current attempt."""
+
+    attempt: int
+    phase: Phase
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Cells by index; the counts are kept beside them so that an event costs no walk over all."""
+
+    cells: Mapping[int, Live] = field(default_factory=dict)
+    ready: frozenset[int] = frozenset()
+    waiting: int = 0
+
+    @classmethod
+    def of(cls, cells: Mapping[int, Live]) -> "Window":
+        """Count `cells`."""
+        return cls(
+            cells=cells,
+            ready=frozenset(index for index, live in cells.items() if live.phase is Phase.READY),
+            waiting=sum(live.phase is Phase.WAITING for live in cells.values()),
+        )
+
+    @property
+    def outstanding(self) -> int:
+        """Count the cells that hold a place: sent and not finished."""
+        return len(self.cells) - len(self.ready) - self.waiting
+
+    def put(self, index: int, live: Live) -> "Window":
+        """Copy with the cell's attempt replaced."""
+        return self._with({**self.cells, index: live}, index)
+
+    def drop(self, index: int) -> "Window":
+        """Copy without the cell."""
+        if index not in self.cells:
+            return self
+        left = dict(self.cells)
+        del left[index]
+        return self._with(left, index)
+
+    def send(self, tickets: Iterable[tuple[int, int]]) -> "Window":
+        """Copy with each (index, attempt) queued; only ready and new cells are sent."""
+        sent = {index: Live(attempt, Phase.QUEUED) for index, attempt in tickets}
+        return Window(cells={**self.cells, **sent}, ready=self.ready.difference(sent), waiting=self.waiting)
+
+    def _with(self, cells: Mapping[int, Live], index: int) -> "Window":
+        old, new = self.cells.get(index), cells.get(index)
+        was, is_now = (None if old is None else old.phase), (None if new is None else new.phase)
+        ready = self.ready
+        if was is not is_now and (was is Phase.READY or is_now is Phase.READY):
+            ready = ready | {index} if is_now is Phase.READY else ready - {index}
+        waiting = self.waiting + (is_now is Phase.WAITING) - (was is Phase.WAITING)
+        return Window(cells=cells, ready=ready, waiting=waiting)
+
+
+def room(window: Window, policy: DispatchPolicy, slots: int) -> int:
+    """Count the places that are free for tickets."""
+    return policy.room(slots) - window.outstanding
+
+
+def may_grow(window: Window, policy: DispatchPolicy, slots: int) -> bool:
+    """Say whether new cells may start: as many again as there are places may wait to retry, and no more."""
+    return window.waiting < policy.room(slots)
