@@ -1,0 +1,218 @@
+"""From the settled sweep to the report's value: pure, so that the same records give the same report."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from farm.gates.table import Row
+from farm.model import (
+    CellId,
+    Check,
+    Decision,
+    Digest,
+    Measured,
+    Outcome,
+    Settlement,
+    Verdict,
+    canonical_json,
+)
+from farm.model.keys import outcome_key, sweep_root, verdict_key
+from farm.reporting.numbers import arm_line, metric_lines
+from farm.reporting.report import (
+    AttemptLine,
+    CellLine,
+    CellState,
+    GateLine,
+    Provenance,
+    Report,
+    SandboxFacts,
+)
+from farm.reporting.report_input import ReportInput
+from farm.reporting.text import one_line
+
+_WORST_FIRST = (Decision.FAIL, Decision.INCONCLUSIVE, Decision.PASS)
+_ANSWER = 400
+
+
+def build(source: ReportInput) -> Report:
+    """Make the report."""
+    rows: dict[str, list[Row]] = {arm.name: [] for arm in source.plan.arms}
+    for row in source.table.rows:
+        rows[row.arm].append(row)
+    decisions = {verdict.decision for verdict in source.verdicts}
+    return Report(
+        sweep=source.sweep,
+        name=source.plan.name,
+        decision=next((decision for decision in _WORST_FIRST if decision in decisions), None),
+        tasks=tuple(task.id for task in source.plan.tasks),
+        trials=source.plan.trials,
+        gates=tuple(_gate_line(source, verdict) for verdict in source.verdicts),
+        arms=tuple(arm_line(arm, rows[arm.name]) for arm in source.plan.arms),
+        metrics=metric_lines(source.table),
+        cells=_cell_lines(source),
+        provenance=_provenance(source),
+    )
+
+
+def _gate_line(source: ReportInput, verdict: Verdict) -> GateLine:
+    name = verdict.gate.name
+    return GateLine(
+        gate=name,
+        version=verdict.gate.version,
+        decision=verdict.decision,
+        summary=one_line(verdict.summary, most=500),
+        checks=tuple(_clean_check(check) for check in verdict.checks),
+        record=_below(source, verdict_key(source.sweep, name)),
+    )
+
+
+def _clean_check(check: Check) -> Check:
+    def clean(value: object) -> object:
+        return one_line(value) if isinstance(value, str) else value
+
+    texts = {"threshold": clean(check.threshold), "observed": clean(check.observed), "note": one_line(check.note)}
+    return check.model_copy(update=texts)
+
+
+def _below(source: ReportInput, key: str) -> str:
+    return key.removeprefix(sweep_root(source.sweep))
+
+
+def _cell_lines(source: ReportInput) -> tuple[CellLine, ...]:
+    claims = _claims(source.settlement)
+    return tuple(_cell_line(source, row, claims[CellId(row.cell)]) for row in source.table.rows)
+
+
+def _claims(settlement: Settlement) -> Mapping[CellId, frozenset[int]]:
+    """Say which attempts of each cell were claimed: the settlement names `attempts/<cell>/<n>/claim.json`."""
+    return {
+        settled.cell: frozenset(
+            int(record.key.split("/")[-2]) for record in settled.attempts if record.key.endswith("/claim.json")
+        )
+        for settled in settlement.cells
+    }
+
+
+def _cell_line(source: ReportInput, row: Row, claimed: frozenset[int]) -> CellLine:
+    cell = CellId(row.cell)
+    answer = row.sessions[-1].final_answer if row.sessions else None
+    return CellLine(
+        cell=row.cell,
+        task=row.task,
+        arm=row.arm,
+        trial=row.trial,
+        state=_state(row),
+        problem=_problem(row),
+        answer=None if answer is None else one_line(answer, most=_ANSWER),
+        metrics=tuple(_clean_measured(measured) for _, measured in sorted(row.metrics.items())),
+        cost_usd=row.cost_usd,
+        duration_s=row.duration_s,
+        attempts=_attempt_lines(source, row, source.outcomes.get(cell, ()), claimed),
+    )
+
+
+def _clean_measured(measured: Measured) -> Measured:
+    problem = None if measured.problem is None else one_line(measured.problem)
+    return measured.model_copy(update={"problem": problem})
+
+
+def _state(row: Row) -> CellState:
+    if row.unsettled is not None:
+        return CellState.UNSETTLED
+    if row.fault is not None:
+        return CellState.EXCLUDED
+    correct = None if row.oracle is None else row.oracle.correct
+    if correct is None:
+        return CellState.UNJUDGED
+    return CellState.CORRECT if correct else CellState.WRONG
+
+
+def _problem(row: Row) -> str:
+    """Say in one line what keeps the cell from a clean, right answer; the first cause there is."""
+    causes = [row.unsettled, row.fault and f"{row.fault.kind} fault: {row.fault.detail}"]
+    if row.oracle is not None:
+        causes += [row.oracle.problem, row.oracle.answer_error]
+    causes += [f"session {session.name}: {session.problem}" for session in row.sessions if session.problem]
+    if row.scope is not None and not row.scope.is_kept:
+        paths = row.scope.before_oracle + row.scope.after_oracle
+        causes.append(f"changed outside the scope: {paths[0]}" + (f" and {len(paths) - 1} more" if paths[1:] else ""))
+    causes += [measured.problem for measured in row.metrics.values()]
+    causes.append(row.cleanup_problem)
+    return one_line(next((cause for cause in causes if cause), ""))
+
+
+def _attempt_lines(
+    source: ReportInput, row: Row, outcomes: tuple[Outcome, ...], claimed: frozenset[int]
+) -> tuple[AttemptLine, ...]:
+    settled = row.unsettled is None
+    last = max((outcome.attempt for outcome in outcomes if not outcome.late), default=None)
+    lines = [_attempt_line(source, outcome, counted=settled and outcome.attempt == last) for outcome in outcomes]
+    silent = claimed - {outcome.attempt for outcome in outcomes}
+    lines += [_silent_attempt(number) for number in silent]
+    return tuple(sorted(lines, key=lambda line: line.attempt))
+
+
+def _attempt_line(source: ReportInput, outcome: Outcome, *, counted: bool) -> AttemptLine:
+    return AttemptLine(
+        attempt=outcome.attempt,
+        counted=counted,
+        fault=None if outcome.fault is None else outcome.fault.kind,
+        detail="" if outcome.fault is None else one_line(outcome.fault.detail),
+        host=one_line(outcome.host, most=80),
+        started_at=outcome.started_at,
+        ended_at=outcome.ended_at,
+        late=outcome.late,
+        record=_below(source, outcome_key(source.sweep, outcome.cell, outcome.attempt)),
+        artifacts=outcome.artifacts,
+    )
+
+
+def _silent_attempt(number: int) -> AttemptLine:
+    return AttemptLine(
+        attempt=number,
+        counted=False,
+        fault=None,
+        detail="claimed, and no outcome was ever recorded",
+        host=None,
+        started_at=None,
+        ended_at=None,
+        record=None,
+    )
+
+
+def _provenance(source: ReportInput) -> Provenance:
+    outcomes = [outcome for found in source.outcomes.values() for outcome in found]
+    facts = Counter(canonical_json(outcome.evidence.sandbox) for outcome in outcomes if outcome.evidence)
+    by_text = {
+        canonical_json(outcome.evidence.sandbox): outcome.evidence.sandbox for outcome in outcomes if outcome.evidence
+    }
+    sandboxes = tuple(SandboxFacts(facts=by_text[text], attempts=count) for text, count in sorted(facts.items()))
+    return Provenance(
+        plan=source.plan.digest,
+        settlement=Digest.of(canonical_json(source.settlement)),
+        farm_version=source.plan.farm_version,
+        edition=source.opening.edition,
+        submitted_by=one_line(source.opening.submitted_by, most=120),
+        sandbox=source.plan.sandbox,
+        sandboxes=sandboxes,
+        warnings=_warnings(source, sandboxes),
+        hosts=tuple(sorted({one_line(outcome.host, most=80) for outcome in outcomes})),
+        opened_at=source.opening.opened_at,
+        closed_at=source.close.closed_at,
+        settled_at=source.settlement.settled_at,
+        close=source.close.reason,
+        close_detail=one_line(source.close.detail),
+        workers_settled=source.settlement.workers_settled,
+        cleanup_complete=source.cleanup.complete,
+        cleanup_problems=tuple(one_line(problem) for problem in source.cleanup.problems),
+    )
+
+
+def _warnings(source: ReportInput, sandboxes: tuple[SandboxFacts, ...]) -> tuple[str, ...]:
+    backends = {source.plan.sandbox, *(str(found.facts.get("backend", "")) for found in sandboxes)}
+    unsafe = sorted(name for name in backends if name.startswith(("unsafe", "fake")))
+    warnings = [f"Sandbox {name}: nothing contained the sessions, so these numbers prove nothing." for name in unsafe]
+    if not source.settlement.workers_settled:
+        warnings.append("Some workers had not ended when the sweep was settled; what they wrote later is not counted.")
+    if not source.cleanup.complete:
+        warnings.append("The clean-up is incomplete; see provenance.")
+    return tuple(warnings)

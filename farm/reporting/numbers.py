@@ -1,0 +1,113 @@
+"""Sums, medians and intervals over settled rows; what nobody measured is counted as unknown, never as zero."""
+
+from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from statistics import median as middle
+
+from farm.gates.exact import mean, median, number
+from farm.gates.table import Row, Table
+from farm.model import Arm, Metric, Number, SessionReport
+from farm.reporting.report import ArmLine, MetricLine, Spend, Total
+from farm.reporting.text import one_line
+from farm.stats import wilson
+
+
+def arm_line(arm: Arm, rows: Sequence[Row]) -> ArmLine:
+    """Sum up one arm."""
+    spent = [row for row in rows if row.attempts > 0 or row.sessions]
+    judged = [row.oracle.correct for row in rows if row.oracle is not None and row.oracle.correct is not None]
+    durations = [row.duration_s for row in rows if row.duration_s is not None]
+    interval = wilson(sum(judged), len(judged))
+    return ArmLine(
+        name=arm.name,
+        role=arm.role,
+        agent=f"{arm.agent.name} {one_line(arm.agent.version, most=60)}",
+        cells=len(rows),
+        measured=sum(is_measured(row) for row in rows),
+        excluded=sum(row.fault is not None for row in rows),
+        unsettled=sum(row.unsettled is not None for row in rows),
+        judged=len(judged),
+        correct=sum(judged),
+        correct_low=None if interval is None else interval.low,
+        correct_high=None if interval is None else interval.high,
+        cost=_spend(row.cost_usd for row in spent),
+        input_tokens=_total(_summed(row, _input_tokens) for row in spent),
+        output_tokens=_total(_summed(row, _output_tokens) for row in spent),
+        tool_calls=_total(_summed(row, _calls) for row in spent),
+        median_duration_s=middle(durations) if durations else None,
+    )
+
+
+def is_measured(row: Row) -> bool:
+    """Say whether the row has evidence."""
+    return row.fault is None and row.unsettled is None
+
+
+def _input_tokens(session: SessionReport) -> int | None:
+    return None if session.usage is None else session.usage.input_tokens
+
+
+def _output_tokens(session: SessionReport) -> int | None:
+    return None if session.usage is None else session.usage.output_tokens
+
+
+def _calls(session: SessionReport) -> int | None:
+    return None if session.tool_calls is None else sum(session.tool_calls.values())
+
+
+def _summed(row: Row, count: Callable[[SessionReport], int | None]) -> int | None:
+    """Add up a row's sessions; one session that does not say makes the row unknown."""
+    counts = [count(session) for session in row.sessions]
+    known = [number for number in counts if number is not None]
+    return sum(known) if counts and len(known) == len(counts) else None
+
+
+def _total(counts: Iterable[int | None]) -> Total:
+    said = list(counts)
+    known = [number for number in said if number is not None]
+    return Total(total=sum(known) if known else None, known=len(known), unknown=len(said) - len(known))
+
+
+def _spend(costs: Iterable[Decimal | None]) -> Spend:
+    said = list(costs)
+    known = [cost for cost in said if cost is not None]
+    return Spend(usd=sum(known, Decimal(0)) if known else None, known=len(known), unknown=len(said) - len(known))
+
+
+def metric_values(rows: Iterable[Row], metric: Metric) -> list[Number | None]:
+    """List a metric's values over measured rows; None for each that has none, or one out of bounds."""
+    found = [row.metrics.get(metric.name) for row in rows if is_measured(row)]
+    return [None if measured is None or measured.problem is not None else measured.value for measured in found]
+
+
+def metric_lines(table: Table) -> tuple[MetricLine, ...]:
+    """Describe every metric of every task under every arm."""
+    rows: dict[tuple[str, str], list[Row]] = {}
+    for row in table.rows:
+        rows.setdefault((row.task, row.arm), []).append(row)
+    return tuple(
+        _metric_line(metric, task.id, arm.name, metric_values(rows.get((task.id, arm.name), ()), metric))
+        for metric in table.metrics
+        for task in table.plan.tasks
+        for arm in table.plan.arms
+    )
+
+
+def _metric_line(metric: Metric, task: str, arm: str, values: Sequence[Number | None]) -> MetricLine:
+    known = [value for value in values if value is not None]
+    exact = [Fraction(value) for value in known]
+    average, centre = mean(exact), median(exact)
+    return MetricLine(
+        metric=metric.name,
+        unit=metric.unit,
+        direction=metric.direction,
+        task=task,
+        arm=arm,
+        measured=len(known),
+        unknown=len(values) - len(known),
+        mean=None if average is None else number(average),
+        median=None if centre is None else number(centre),
+        least=min(known, default=None),
+        most=max(known, default=None),
+    )

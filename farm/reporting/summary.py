@@ -1,0 +1,44 @@
+"""A few lines for a terminal: the verdict, then each arm."""
+
+from farm.reporting.report import ArmLine, GateLine, Report
+from farm.reporting.text import count_text, duration_text, money_text, one_line, share_text, value_text
+
+_MOST_CHECKS = 5
+
+
+def summary_lines(report: Report) -> tuple[str, ...]:
+    """Say what the report says in plain lines, without a trailing newline and without colour."""
+    lines = [f"warning: {warning}" for warning in report.provenance.warnings]
+    for gate in report.gates:
+        lines += _gate_lines(gate)
+    if not report.gates:
+        lines.append("no verdict: the sweep has no gate")
+    width = max((len(arm.name) for arm in report.arms), default=0)
+    lines += [_arm_text(arm, width) for arm in report.arms]
+    return tuple(lines)
+
+
+def _gate_lines(gate: GateLine) -> list[str]:
+    failed = [check for check in gate.checks if check.decides and check.holds is not True]
+    lines = [f"{gate.gate} v{gate.version}: {gate.decision.value.upper()}. {one_line(gate.summary, most=500)}"]
+    lines += [
+        f"  {check.subject}: {check.name} is {value_text(check.observed)}, "
+        f"asked {check.operator} {value_text(check.threshold)}" + (f" ({check.note})" if check.note else "")
+        for check in failed[:_MOST_CHECKS]
+    ]
+    if len(failed) > _MOST_CHECKS:
+        lines.append(f"  and {len(failed) - _MOST_CHECKS} more checks that do not hold")
+    return lines
+
+
+def _arm_text(arm: ArmLine, width: int) -> str:
+    correct = f"{arm.correct} of {arm.judged} correct ({share_text(arm.correct_low)} to {share_text(arm.correct_high)})"
+    parts = [
+        f"{arm.measured} of {arm.cells} measured",
+        correct if arm.judged else "correct unknown",
+        f"median {duration_text(arm.median_duration_s)}",
+        f"tool calls {count_text(arm.tool_calls.total)}",
+        f"cost {money_text(arm.cost.usd)}"
+        + (f" (+ {arm.cost.unknown} unknown)" if arm.cost.known and arm.cost.unknown else ""),
+    ]
+    return f"{arm.name:{width}}  {', '.join(parts)}"
