@@ -1,0 +1,174 @@
+# ruff: noqa: S101, PLR2004 (a suite of tests, run by pytest in somebody's test folder)
+"""What every implementation of signals, hosts, events, leadership and dispatch must do."""
+
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import partial
+
+import pytest
+
+from farm.model import CellEvent, EventKind, Host, StopReason, SweepId, Ticket
+from farm.ports import Dispatcher, Events, HostRegistry, Leadership, Signals
+from farm.testing.leases import LONG_S, OTHER, SHORT_S, SWEEP, a_ticket
+from farm.testing.racing import at_once
+
+
+class SignalSuite:
+    """Any signals."""
+
+    @pytest.fixture
+    def signals(self) -> Signals:
+        """Give signals without an order."""
+        raise NotImplementedError
+
+    def test_an_order_stands_until_it_is_withdrawn(self, signals: Signals) -> None:
+        assert signals.stop_reason(SWEEP) is None
+        signals.order_stop(SWEEP, StopReason.DEADLINE)
+        assert signals.stop_reason(SWEEP) is StopReason.DEADLINE
+        assert signals.stop_reason(OTHER) is None
+        signals.order_stop(SWEEP, StopReason.CANCEL)
+        assert signals.stop_reason(SWEEP) is StopReason.CANCEL
+        signals.withdraw_stop(SWEEP)
+        signals.withdraw_stop(SWEEP)
+        assert signals.stop_reason(SWEEP) is None
+
+
+def a_host(name: str, busy: int = 0) -> Host:
+    """Make a host."""
+    seen_at = datetime(2026, 1, 1, tzinfo=UTC)
+    return Host(id=name, slots=8, busy=busy, version="1.0", sandbox="bubblewrap", seen_at=seen_at)
+
+
+class HostSuite:
+    """Any host registry."""
+
+    @pytest.fixture
+    def hosts(self) -> HostRegistry:
+        """Give a registry without hosts."""
+        raise NotImplementedError
+
+    @pytest.fixture
+    def let_pass(self) -> Callable[[float], None]:
+        """Give a way to let seconds pass on the registry's clock."""
+        raise NotImplementedError
+
+    def test_hosts_are_listed_by_id_with_their_last_facts(self, hosts: HostRegistry) -> None:
+        assert hosts.live() == ()
+        hosts.beat(a_host("b"), LONG_S)
+        hosts.beat(a_host("a"), LONG_S)
+        hosts.beat(a_host("b", busy=3), LONG_S)
+        assert hosts.live() == (a_host("a"), a_host("b", busy=3))
+
+    def test_a_silent_host_is_forgotten(self, hosts: HostRegistry, let_pass: Callable[[float], None]) -> None:
+        hosts.beat(a_host("a"), SHORT_S)
+        hosts.beat(a_host("b"), LONG_S)
+        let_pass(SHORT_S * 1.5)
+        assert hosts.live() == (a_host("b"),)
+        hosts.beat(a_host("a"), LONG_S)
+        assert hosts.live() == (a_host("a"), a_host("b"))
+
+
+def an_event(index: int) -> CellEvent:
+    """Make a hint."""
+    return CellEvent(kind=EventKind.FINISHED, index=index, attempt=1)
+
+
+class EventSuite:
+    """Any events."""
+
+    @pytest.fixture
+    def events(self) -> Events:
+        """Give events without a hint."""
+        raise NotImplementedError
+
+    def test_hints_come_out_in_order_and_once(self, events: Events) -> None:
+        for index in range(5):
+            events.publish(SWEEP, an_event(index))
+        events.publish(OTHER, an_event(9))
+        assert events.receive(SWEEP, 1.0) == tuple(an_event(index) for index in range(5))
+        assert events.receive(SWEEP, 0.0) == ()
+        assert events.receive(OTHER, 0.0) == (an_event(9),)
+
+    def test_waiting_for_nothing_ends_in_time(self, events: Events) -> None:
+        started = time.monotonic()
+        assert events.receive(SWEEP, 0.2) == ()
+        assert 0.15 < time.monotonic() - started < 5.0
+
+    def test_a_hint_wakes_who_waits(self, events: Events) -> None:
+        started = time.monotonic()
+        later = threading.Timer(0.1, partial(events.publish, SWEEP, an_event(1)))
+        later.start()
+        assert events.receive(SWEEP, 10.0) == (an_event(1),)
+        assert time.monotonic() - started < 5.0
+        later.join()
+
+
+class LeadershipSuite:
+    """Any leadership."""
+
+    @pytest.fixture
+    def leadership(self) -> Leadership:
+        """Give leadership that nobody has."""
+        raise NotImplementedError
+
+    @pytest.fixture
+    def let_pass(self) -> Callable[[float], None]:
+        """Give a way to let seconds pass on the leadership's clock."""
+        raise NotImplementedError
+
+    def test_one_leads_and_keeps_leading(self, leadership: Leadership) -> None:
+        assert leadership.lead(SWEEP, "a", LONG_S)
+        assert not leadership.lead(SWEEP, "b", LONG_S)
+        assert leadership.lead(SWEEP, "a", LONG_S)
+        assert leadership.lead(OTHER, "b", LONG_S)
+
+    def test_only_the_leader_can_resign(self, leadership: Leadership) -> None:
+        leadership.lead(SWEEP, "a", LONG_S)
+        leadership.resign(SWEEP, "b")
+        assert not leadership.lead(SWEEP, "b", LONG_S)
+        leadership.resign(SWEEP, "a")
+        leadership.resign(SWEEP, "a")
+        assert leadership.lead(SWEEP, "b", LONG_S)
+
+    def test_a_lead_ends_by_itself(self, leadership: Leadership, let_pass: Callable[[float], None]) -> None:
+        leadership.lead(SWEEP, "a", SHORT_S)
+        let_pass(SHORT_S * 1.5)
+        assert leadership.lead(SWEEP, "b", LONG_S)
+        assert not leadership.lead(SWEEP, "a", LONG_S)
+
+    def test_of_many_at_once_one_leads(self, leadership: Leadership) -> None:
+        for turn in range(10):
+            sweep = SweepId(f"race-{turn:012d}.1")
+            won = at_once([partial(leadership.lead, sweep, f"holder-{number}", LONG_S) for number in range(12)])
+            assert won.count(True) == 1
+
+
+class DispatcherSuite:
+    """Any dispatcher."""
+
+    @pytest.fixture
+    def dispatcher(self) -> Dispatcher:
+        """Give a dispatcher whose pipe is empty."""
+        raise NotImplementedError
+
+    @pytest.fixture
+    def delivered(self) -> Callable[[], tuple[Ticket, ...]]:
+        """Give a way to take what was sent, oldest first."""
+        raise NotImplementedError
+
+    def test_tickets_arrive_whole_and_in_order(
+        self, dispatcher: Dispatcher, delivered: Callable[[], tuple[Ticket, ...]]
+    ) -> None:
+        tickets = tuple(a_ticket(index=index, attempt=index + 1) for index in range(4))
+        for ticket in tickets:
+            dispatcher.send(ticket)
+        assert delivered() == tickets
+
+    def test_threads_can_send_at_once(
+        self, dispatcher: Dispatcher, delivered: Callable[[], tuple[Ticket, ...]]
+    ) -> None:
+        tickets = [a_ticket(index=index) for index in range(8)]
+        at_once([partial(dispatcher.send, ticket) for ticket in tickets])
+        assert sorted(delivered(), key=lambda ticket: ticket.index) == tickets

@@ -1,0 +1,5 @@
+import pytest
+
+pytest.register_assert_rewrite("farm.testing", "sandbox.testing", "tests.builders", "tests.services")
+
+pytest_plugins = ["tests.services.fixtures"]

@@ -1,0 +1,101 @@
+"""Redis and Valkey on the same suites."""
+
+import base64
+import json
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from farm.adapters.celery import CeleryDispatcher, make_app
+from farm.adapters.redis import RedisFarm, connect
+from farm.model import Ticket
+from farm.testing.coordination import DispatcherSuite, EventSuite, HostSuite, LeadershipSuite, SignalSuite
+from farm.testing.leases import LeaseSuite
+from tests.services.redis import RedisServer
+
+
+@pytest.fixture(params=["redis_server", "valkey_server"])
+def server(request: pytest.FixtureRequest) -> RedisServer:
+    server: RedisServer = request.getfixturevalue(request.param)
+    server.flush()
+    return server
+
+
+@pytest.fixture
+def farm(server: RedisServer) -> Iterator[RedisFarm]:
+    farm = connect(server.url)
+    yield farm
+    farm.close()
+
+
+class TestRedisLeases(LeaseSuite):
+    @pytest.fixture
+    def leases(self, farm: RedisFarm):
+        return farm.leases
+
+    @pytest.fixture
+    def signals(self, farm: RedisFarm):
+        return farm.signals
+
+    @pytest.fixture
+    def let_pass(self):
+        return time.sleep
+
+    @pytest.fixture
+    def wipe(self, server: RedisServer):
+        return server.flush
+
+
+class TestRedisSignals(SignalSuite):
+    @pytest.fixture
+    def signals(self, farm: RedisFarm):
+        return farm.signals
+
+
+class TestRedisHosts(HostSuite):
+    @pytest.fixture
+    def hosts(self, farm: RedisFarm):
+        return farm.hosts
+
+    @pytest.fixture
+    def let_pass(self):
+        return time.sleep
+
+
+class TestRedisEvents(EventSuite):
+    @pytest.fixture
+    def events(self, farm: RedisFarm):
+        return farm.events
+
+
+class TestRedisLeadership(LeadershipSuite):
+    @pytest.fixture
+    def leadership(self, farm: RedisFarm):
+        return farm.leadership
+
+    @pytest.fixture
+    def let_pass(self):
+        return time.sleep
+
+
+class TestCeleryDispatcher(DispatcherSuite):
+    @pytest.fixture
+    def dispatcher(self, server: RedisServer) -> Iterator[CeleryDispatcher]:
+        app = make_app(server.url)
+        yield CeleryDispatcher(app)
+        app.close()
+
+    @pytest.fixture
+    def delivered(self, server: RedisServer) -> Callable[[], tuple[Ticket, ...]]:
+        def delivered() -> tuple[Ticket, ...]:
+            with server.client() as client:
+                messages = client.lpop("farm:celery:cells", 1000) or []
+            return tuple(_ticket(message) for message in reversed(messages))
+
+        return delivered
+
+
+def _ticket(message: str) -> Ticket:
+    (ticket,), _, _ = json.loads(base64.b64decode(json.loads(message)["body"]))
+    return Ticket.model_validate(ticket)

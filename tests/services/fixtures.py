@@ -1,0 +1,66 @@
+"""Servers as fixtures. Those named `…_server` are shared by the whole test run; kill only what you started yourself."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.services.programs import program
+from tests.services.redis import RedisServer, a_redis
+from tests.services.s3 import S3Server, an_s3_server
+
+
+@contextmanager
+def _running(server: RedisServer | S3Server) -> Iterator[None]:
+    server.process.start()
+    try:
+        yield
+    finally:
+        server.process.stop()
+
+
+@pytest.fixture(scope="session")
+def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    """Run Redis for all tests."""
+    server = a_redis(program("redis-server"), tmp_path_factory.mktemp("redis"))
+    with _running(server):
+        yield server
+
+
+@pytest.fixture(scope="session")
+def valkey_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    """Run Valkey for all tests."""
+    server = a_redis(program("valkey-server"), tmp_path_factory.mktemp("valkey"))
+    with _running(server):
+        yield server
+
+
+@pytest.fixture
+def own_redis(tmp_path: Path) -> Iterator[RedisServer]:
+    """Run Redis for one test, which may do to it what it likes."""
+    server = a_redis(program("redis-server"), tmp_path / "redis")
+    with _running(server):
+        yield server
+
+
+@pytest.fixture
+def redis_url(redis_server: RedisServer) -> str:
+    """Give the URL of an empty Redis."""
+    redis_server.flush()
+    return redis_server.url
+
+
+@pytest.fixture
+def valkey_url(valkey_server: RedisServer) -> str:
+    """Give the URL of an empty Valkey."""
+    valkey_server.flush()
+    return valkey_server.url
+
+
+@pytest.fixture(scope="session")
+def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
+    """Run an S3 server for all tests."""
+    server = an_s3_server(program("weed"), tmp_path_factory.mktemp("s3"))
+    with _running(server):
+        yield server

@@ -1,0 +1,91 @@
+"""A real S3 server on loopback ports: SeaweedFS, whose conditional writes were measured right."""
+
+import secrets
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+
+import boto3
+
+from farm.ports import StoreAccess
+from tests.services.programs import free_port
+from tests.services.server import ServerProcess
+
+_OFF = "-s3.port.iceberg=0 -s3.port.lance=0 -webdav=false -admin.ui=false -master.telemetry=false -volume.max=0"
+_PORTS = ("s3", "master", "volume", "filer", "admin")
+
+
+@dataclass
+class S3Server:
+    """A server with one bucket; each test takes a prefix of its own."""
+
+    process: ServerProcess
+    access_key: str
+    secret_key: str
+    bucket: str = "farm"
+    port: int = 0
+
+    @property
+    def access(self) -> StoreAccess:
+        return self.access_through(self.port)
+
+    def access_through(self, port: int) -> StoreAccess:
+        """Give access by another loopback port, a proxy's."""
+        return StoreAccess(
+            endpoint_url=f"http://127.0.0.1:{port}",
+            region="us-east-1",
+            path_style=True,
+            access_key=self.access_key,
+            secret_key=self.secret_key,
+        )
+
+    def fresh_prefix(self) -> str:
+        """Name a prefix that nothing is below."""
+        return f"test-{secrets.token_hex(6)}"
+
+    def overwrite(self, key: str, body: bytes) -> None:
+        """Replace an object's bytes, as no part of the farm can."""
+        client = boto3.client(
+            "s3",
+            endpoint_url=self.access.endpoint_url,
+            region_name="us-east-1",
+            aws_access_key_id=self.access_key,
+            aws_secret_access_key=self.secret_key,
+        )
+        client.put_object(Bucket=self.bucket, Key=key, Body=body)
+        client.close()
+
+
+def an_s3_server(binary: Path, folder: Path) -> S3Server:
+    """Prepare a server that keeps its data in `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def command() -> list[str]:
+        words = [str(binary), "mini", f"-dir={folder}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", *_OFF.split()]
+        for name in _PORTS:
+            port = free_port()
+            words += [f"-{name}.port={port}", f"-{name}.port.grpc={free_port()}"]
+            if name == "s3":
+                server.port = port
+        return words
+
+    def answers() -> bool:
+        connection = HTTPConnection("127.0.0.1", server.port, timeout=2)
+        try:
+            connection.request("GET", f"/{server.bucket}")
+            return connection.getresponse().status < 500
+        except (OSError, HTTPException):
+            return False
+        finally:
+            connection.close()
+
+    access_key, secret_key = "farmtest", secrets.token_hex(16)
+    env = {
+        "AWS_ACCESS_KEY_ID": access_key,
+        "AWS_SECRET_ACCESS_KEY": secret_key,
+        "S3_BUCKET": "farm",
+        "HOME": str(folder),
+        "PATH": "/usr/bin:/bin",
+    }
+    server = S3Server(ServerProcess(command, answers, folder / "server.log", env), access_key, secret_key)
+    return server
