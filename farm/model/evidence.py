@@ -148,6 +148,18 @@ class Evidence(Value):
     scope: ScopeFinding
     metrics: tuple[Measured, ...] = ()
 
+    @property
+    def cost_usd(self) -> Decimal | None:
+        """Sum the sessions' cost; None when that of one is unknown, or when there was no session."""
+        costs = [session.cost_usd for session in self.sessions]
+        known = [cost for cost in costs if cost is not None]
+        return sum(known, Decimal(0)) if costs and len(known) == len(costs) else None
+
+    @property
+    def duration_s(self) -> float | None:
+        """Sum the sessions' wall time; None when there was no session."""
+        return sum(session.exit.wall_s for session in self.sessions) if self.sessions else None
+
 
 class AttemptCleanup(Value):
     """attempts/<cell>/<n>/cleanup.json: whether the worker removed the workspace, after the outcome was recorded."""

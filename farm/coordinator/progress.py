@@ -1,0 +1,140 @@
+"""How far a sweep is, for a live display."""
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from farm.model import Outcome, Plan, SweepId
+
+
+@dataclass(frozen=True, slots=True)
+class ArmProgress:
+    """One arm's part."""
+
+    arm: str
+    planned: int
+    done: int
+    """Cells with a result."""
+    running: int
+    failed: int
+    """Results without evidence."""
+    correct: int
+    cost_usd: Decimal
+    """Of the finished cells whose cost is known."""
+    cost_unknown: int
+    """Finished cells whose cost nobody measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The whole sweep."""
+
+    sweep: SweepId
+    planned: int
+    done: int
+    running: int
+    queued: int
+    """Sent, and not claimed as far as we know."""
+    failed: int
+    arms: tuple[ArmProgress, ...]
+    eta_s: float | None
+    """None while nothing has finished in this run."""
+    is_paused: bool
+    waiting: str | None
+    """What the sweep waits for, when it is not simply running."""
+    notes: tuple[str, ...]
+    """The latest things that a person may want to know, oldest first."""
+
+
+@dataclass(slots=True)
+class _ArmCount:
+    planned: int = 0
+    done: int = 0
+    failed: int = 0
+    correct: int = 0
+    cost_usd: Decimal = field(default_factory=Decimal)
+    cost_unknown: int = 0
+
+    def count(self, outcome: Outcome) -> None:
+        self.done += 1
+        evidence = outcome.evidence
+        self.failed += evidence is None
+        self.correct += evidence is not None and evidence.oracle.correct is True
+        cost = None if evidence is None else evidence.cost_usd
+        if cost is None:
+            self.cost_unknown += 1
+        else:
+            self.cost_usd += cost
+
+
+@dataclass(frozen=True, slots=True)
+class Pulse:
+    """What the counts don't know: the moment."""
+
+    running: Iterable[int] = ()
+    """Indices of running cells."""
+    queued: int = 0
+    elapsed_s: float = 0.0
+    """Since this run began to dispatch."""
+    is_paused: bool = False
+    waiting: str | None = None
+
+
+class Tally:
+    """Counts finished cells by arm; each cell is counted by the caller once."""
+
+    def __init__(self, sweep: SweepId, plan: Plan) -> None:
+        self._sweep = sweep
+        self._plan = plan
+        self._arms = {arm.name: _ArmCount() for arm in plan.arms}
+        for cell in plan.cells:
+            self._arms[cell.arm].planned += 1
+        self._replayed = 0
+        self._notes = deque[str](maxlen=5)
+
+    @property
+    def done(self) -> int:
+        return sum(arm.done for arm in self._arms.values())
+
+    def count(self, index: int, outcome: Outcome) -> None:
+        """Count the outcome that the cell's result names."""
+        self._arms[self._plan.cells[index].arm].count(outcome)
+
+    def note(self, text: str) -> None:
+        """Keep a line for the display."""
+        self._notes.append(text)
+
+    def start(self) -> None:
+        """Say that what was counted so far was done by an earlier run: it tells nothing about the pace."""
+        self._replayed = self.done
+
+    def progress(self, pulse: Pulse) -> Progress:
+        """Freeze the counts."""
+        running = [self._plan.cells[index].arm for index in pulse.running]
+        fresh, left = self.done - self._replayed, len(self._plan.cells) - self.done
+        return Progress(
+            sweep=self._sweep,
+            planned=len(self._plan.cells),
+            done=self.done,
+            running=len(running),
+            queued=pulse.queued,
+            failed=sum(arm.failed for arm in self._arms.values()),
+            arms=tuple(
+                ArmProgress(
+                    arm=name,
+                    planned=arm.planned,
+                    done=arm.done,
+                    running=running.count(name),
+                    failed=arm.failed,
+                    correct=arm.correct,
+                    cost_usd=arm.cost_usd,
+                    cost_unknown=arm.cost_unknown,
+                )
+                for name, arm in self._arms.items()
+            ),
+            eta_s=pulse.elapsed_s / fresh * left if fresh > 0 else None,
+            is_paused=pulse.is_paused,
+            waiting=pulse.waiting,
+            notes=tuple(self._notes),
+        )

@@ -1,0 +1,296 @@
+"""The shell around the machine: carries out its effects, and finds in the store what it is to be told.
+
+What must stay true: whatever a worker says is a hint until the store shows it; every step can be broken off by a
+TransientError and taken again, since an effect or a hint is dropped only when it is done.
+"""
+
+from collections import deque
+from dataclasses import dataclass
+from typing import assert_never
+
+import structlog
+
+from farm.coordinator import effects as out
+from farm.coordinator import events as on
+from farm.coordinator.effects import Effect
+from farm.coordinator.events import Event
+from farm.coordinator.machine import Policies, Stage, advance, begin
+from farm.coordinator.ports import CoordinatorPorts, Rhythm
+from farm.coordinator.progress import Progress, Pulse, Tally
+from farm.coordinator.replay import read_history
+from farm.coordinator.sweep_records import SweepRecords
+from farm.coordinator.watch import Suspect, Watch
+from farm.coordinator.window import Phase
+from farm.model import CellEvent, Close, EventKind, FaultKind, Ticket, settles
+
+_log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class _Wait:
+    attempt: int
+    until_s: float
+
+
+class Shell:
+    """One sweep's dispatch, from replay to its end."""
+
+    def __init__(self, records: SweepRecords, ports: CoordinatorPorts, rhythm: Rhythm) -> None:
+        self._records = records
+        self._ports = ports
+        self._log = _log.bind(sweep=records.sweep)
+        self._watch = Watch(rhythm)
+        self._tally = Tally(records.sweep, records.plan)
+        self._effects = deque[Effect]()
+        self._hints = deque[CellEvent]()
+        self._waits = dict[int, _Wait]()
+        self._state = begin(len(records.plan.cells), Policies.of(records.plan))
+        self._started_s = ports.clock.monotonic()
+        self._slots = 0
+        self._idle_slots = 0
+        self._bug = ""
+        self.close: Close | None = None
+        self.is_left_open = False
+
+    @property
+    def is_over(self) -> bool:
+        return self.close is not None or self.is_left_open
+
+    def replay(self) -> None:
+        """Take in what earlier runs recorded; then the fleet, with which dispatch begins."""
+        history = read_history(self._records)
+        for index in history.settled:
+            self._take_result(index)
+        for known in history.attempted:
+            stored = self._records.outcome(known.index, known.attempt) if known.has_outcome else None
+            is_open = stored is not None and stored.outcome.fault is not None and stored.outcome.fault.is_open
+            self._tell(on.Replayed(known.index, known.attempt, is_over=is_open))
+            if stored is not None:
+                self._tell(on.AttemptEnded(known.index, known.attempt, stored.outcome.fault))
+        self._tally.start()
+        self._log.info("sweep.replayed", settled=len(history.settled), attempted=len(history.attempted))
+
+    def repair(self) -> None:
+        """Tell the lease book again what it must know of a sweep under way: it may have been wiped."""
+        if self._state.stage is not Stage.DISPATCHING:
+            return
+        self._ports.leases.open_sweep(self._records.sweep)
+        if self._state.paused_from is not None:
+            self._ports.leases.pause_sweep(self._records.sweep, self._state.paused_from)
+        for index, live in self._state.window.cells.items():
+            if live.attempt > 1:
+                self._ports.leases.announce(self._ticket(index, live.attempt))
+
+    def work_off(self) -> None:
+        """Follow the hints that came, and carry out what the machine wants."""
+        while (self._effects or self._hints) and not self.is_over:
+            if self._effects:
+                self._perform(self._effects[0])
+                self._effects.popleft()
+            else:
+                self._follow(self._hints[0])
+                self._hints.popleft()
+
+    def receive(self, timeout_s: float) -> None:
+        """Wait for hints."""
+        self._hints.extend(self._ports.events.receive(self._records.sweep, timeout_s))
+
+    def see_fleet(self) -> None:
+        """Look at the live hosts."""
+        hosts = self._ports.hosts.live()
+        self._slots = sum(host.slots for host in hosts)
+        self._idle_slots = sum(max(0, host.slots - host.busy) for host in hosts)
+        self._tell(on.SlotsChanged(self._slots))
+
+    def see_orders(self) -> None:
+        """Look for a person's word in the store, and at the deadline."""
+        close = self._records.close()
+        if close is not None:
+            self._ports.leases.close_sweep(self._records.sweep)
+            self.close = close
+        elif self._records.cancel() is not None:
+            self._tell(on.CancelAsked())
+        else:
+            self._see_deadline()
+
+    def _see_deadline(self) -> None:
+        limit_s = self._records.plan.deadline_s
+        elapsed = self._ports.clock.now() - self._records.opening.opened_at
+        if limit_s is not None and elapsed.total_seconds() >= limit_s:
+            self._tell(on.DeadlineReached())
+
+    def see_leases(self) -> None:
+        """Compare the live leases with what we believe, and look into the silent cells."""
+        leases = self._ports.leases.live(self._records.sweep)
+        for lease in leases:
+            self._tell(on.Claimed(lease.index, lease.attempt))
+        now_s = self._ports.clock.monotonic()
+        held = frozenset(lease.index for lease in leases)
+        for suspect in tuple(self._watch.absent(self._state.window, held, now_s)):
+            self._look_into(suspect)
+        idle = self._idle_slots > 0
+        for suspect in tuple(self._watch.overdue(self._state.window, now_s, has_idle_slots=idle)):
+            self._look_into(suspect)
+
+    def end_waits(self) -> None:
+        """Say which waits are over."""
+        now_s = self._ports.clock.monotonic()
+        for index, wait in tuple(self._waits.items()):
+            if wait.until_s <= now_s:
+                del self._waits[index]
+                self._tell(on.WaitOver(index, wait.attempt))
+
+    def note(self, text: str) -> None:
+        """Put a line on the display."""
+        self._tally.note(text)
+
+    def progress(self, outage: str | None = None) -> Progress:
+        """Say how far the sweep is."""
+        cells = self._state.window.cells
+        return self._tally.progress(
+            Pulse(
+                running=[index for index, live in cells.items() if live.phase is Phase.RUNNING],
+                queued=sum(live.phase is Phase.QUEUED for live in cells.values()),
+                elapsed_s=self._ports.clock.monotonic() - self._started_s,
+                is_paused=self._state.paused_from is not None,
+                waiting=outage or self._waiting(),
+            )
+        )
+
+    def _waiting(self) -> str | None:
+        if self._state.stage in {Stage.CLOSING, Stage.DRAINING}:
+            return "the breaker tripped; running cells finish"
+        if self._state.paused_from is not None:
+            return f"the last {self._state.breaker.streak} results are unusable; earlier cells decide whether to go on"
+        return "no host works: start a worker" if self._slots == 0 and not self.is_over else None
+
+    def _tell(self, event: Event) -> None:
+        self._state, effects = advance(self._state, event)
+        self._effects.extend(effects)
+
+    def _follow(self, hint: CellEvent) -> None:
+        if not 0 <= hint.index < self._state.cells or self._state.ledger.has(hint.index):
+            return
+        match hint.kind:
+            case EventKind.CLAIMED:
+                self._tell(on.Claimed(hint.index, hint.attempt))
+            case EventKind.FINISHED:
+                if not self._look(hint.index, hint.attempt):
+                    self._watch.finished_without_trace(hint.index, hint.attempt)
+            case _:
+                assert_never(hint.kind)
+
+    def _look(self, index: int, attempt: int) -> bool:
+        """Tell the machine what the store holds of the cell; False when its current attempt has left no trace."""
+        live = self._state.window.cells.get(index)
+        if self._take_result(index) or live is None or live.attempt != attempt:
+            return True
+        stored = self._records.outcome(index, attempt)
+        if stored is None:
+            return False
+        if stored.outcome.fault is not None:
+            self._explain(index, attempt, stored.outcome.fault.detail)
+        self._tell(on.AttemptEnded(index, attempt, stored.outcome.fault))
+        return True
+
+    def _take_result(self, index: int) -> bool:
+        result = self._records.result(index)
+        if result is None:
+            return False
+        if not self._state.ledger.has(index):
+            outcome = self._records.counted(index, result)
+            if self._state.slots is not None:
+                self._ports.leases.settle(self._records.sweep, result.cell)
+            self._tally.count(index, outcome)
+            if outcome.fault is not None and outcome.fault.kind is not FaultKind.LOST:
+                self._explain(index, result.attempt, outcome.fault.detail)
+            if outcome.fault is not None and outcome.fault.kind is FaultKind.BUG:
+                self._bug = f"{result.cell}: {outcome.fault.detail}"
+            self._tell(on.Settled(index, result.fault))
+        return True
+
+    def _explain(self, index: int, attempt: int, why: str) -> None:
+        cell = self._records.plan.cells[index].id
+        self._log.info("attempt.failed", cell=cell, attempt=attempt, why=why)
+        self._tally.note(f"{cell} attempt {attempt}: {why}")
+
+    def _look_into(self, suspect: Suspect) -> None:
+        index, attempt = suspect.index, suspect.attempt
+        if self._look(index, attempt) or not suspect.is_gone:
+            return
+        live = self._state.window.cells.get(index)
+        if self._records.claim(index, attempt) is None:
+            self._log.info("ticket.repeated", cell=self._records.plan.cells[index].id, attempt=attempt)
+            self._tell(on.Overdue(index, attempt))
+        elif live is not None and live.phase is Phase.QUEUED:
+            self._tell(on.Claimed(index, attempt))  # its lease is looked for next
+        else:
+            self._explain(index, attempt, "lost: its worker is gone and left no outcome")
+            self._tell(on.Lost(index, attempt))
+
+    def _perform(self, effect: Effect) -> None:
+        sweep, leases, clock = self._records.sweep, self._ports.leases, self._ports.clock
+        match effect:
+            case out.SendTicket():
+                self._send(effect.index, effect.attempt)
+            case out.StartWait():
+                self._waits[effect.index] = _Wait(effect.attempt, clock.monotonic() + effect.delay_s)
+            case out.SettleOutcome():
+                self._settle(effect.index, effect.attempt)
+            case out.SettleLost():
+                self._records.write_lost(effect.index, effect.attempt, clock.now())
+                self._settle(effect.index, effect.attempt)
+            case out.PauseFrom():
+                leases.pause_sweep(sweep, effect.index)
+            case out.Resume():
+                leases.open_sweep(sweep)
+            case out.CloseClaims() | out.OrderStop() | out.CloseSweep() | out.LeaveOpen():
+                self._perform_ending(effect)
+            case _:
+                assert_never(effect)
+
+    def _perform_ending(self, effect: out.CloseClaims | out.OrderStop | out.CloseSweep | out.LeaveOpen) -> None:
+        sweep, leases = self._records.sweep, self._ports.leases
+        match effect:
+            case out.CloseClaims():
+                leases.close_sweep(sweep)
+                self._log.warning("breaker.tripped", index=self._state.breaker.tripped_at)
+                self._tell(on.ClaimsClosed(frozenset(lease.index for lease in leases.live(sweep))))
+            case out.OrderStop():
+                self._ports.signals.order_stop(sweep, effect.reason)
+            case out.CloseSweep():
+                leases.close_sweep(sweep)
+                self.close = self._records.write_close(effect.reason, self._detail(), self._ports.clock.now())
+            case out.LeaveOpen():
+                self.is_left_open = True
+            case _:
+                assert_never(effect)
+
+    def _detail(self) -> str:
+        tripped = self._state.breaker.tripped_at
+        if tripped is None:
+            return self._bug
+        streak = self._state.breaker.streak
+        return f"{streak} unusable results in a row, the last of them {self._records.plan.cells[tripped].id}"
+
+    def _send(self, index: int, attempt: int) -> None:
+        live = self._state.window.cells.get(index)
+        if live is None or live.attempt != attempt or live.phase is not Phase.QUEUED:
+            return  # an outage held the effect up and the cell has moved on
+        ticket = self._ticket(index, attempt)
+        if attempt > 1:
+            self._ports.leases.announce(ticket)
+        self._ports.dispatcher.send(ticket)
+        self._watch.sent(index, attempt, self._ports.clock.monotonic())
+
+    def _settle(self, index: int, attempt: int) -> None:
+        stored = self._records.outcome(index, attempt)
+        if stored is not None and settles(stored.outcome, self._records.plan.retry):
+            self._records.settle(index, stored)
+        self._look(index, attempt)
+
+    def _ticket(self, index: int, attempt: int) -> Ticket:
+        plan = self._records.plan
+        return Ticket(
+            sweep=self._records.sweep, plan=plan.digest, cell=plan.cells[index].id, index=index, attempt=attempt
+        )

@@ -1,0 +1,126 @@
+"""One sweep's records, as the coordinator reads and writes them."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from farm.coordinator.retry import LOST
+from farm.errors import IntegrityError, SpecError
+from farm.model import (
+    Cancel,
+    Claim,
+    Close,
+    CloseReason,
+    Digest,
+    Opening,
+    Outcome,
+    Plan,
+    Result,
+    SweepId,
+    canonical_json,
+    parse_record,
+    result_of,
+)
+from farm.model.keys import cancel_key, claim_key, close_key, open_key, outcome_key, plan_key, result_key
+from farm.ports import Records
+
+
+@dataclass(frozen=True, slots=True)
+class StoredOutcome:
+    """An outcome and the digest of its stored bytes."""
+
+    outcome: Outcome
+    digest: Digest
+
+
+class SweepRecords:
+    """Reads raise IntegrityError for bytes that are not this sweep's; every call may raise TransientError."""
+
+    def __init__(self, records: Records, sweep: SweepId) -> None:
+        self._records = records
+        self.sweep = sweep
+        self.plan = parse_record(Plan, self._required(plan_key(sweep)), plan_key(sweep))
+        self.opening = parse_record(Opening, self._required(open_key(sweep)), open_key(sweep))
+        if self.opening.plan != self.plan.digest:
+            raise IntegrityError(f"{plan_key(sweep)} has digest {self.plan.digest}, not the opened {self.opening.plan}")
+
+    def result(self, index: int) -> Result | None:
+        """Return the cell's result."""
+        key = result_key(self.sweep, self.plan.cells[index].id)
+        body = self._records.read(key)
+        if body is None:
+            return None
+        result = parse_record(Result, body, key)
+        if (result.plan, result.cell) != (self.plan.digest, self.plan.cells[index].id):
+            raise IntegrityError(f"{key} speaks of cell {result.cell} of plan {result.plan}: it is not this sweep's")
+        return result
+
+    def outcome(self, index: int, attempt: int) -> StoredOutcome | None:
+        """Return the attempt's outcome."""
+        key = outcome_key(self.sweep, self.plan.cells[index].id, attempt)
+        body = self._records.read(key)
+        if body is None:
+            return None
+        return StoredOutcome(parse_record(Outcome, body, key), Digest.of(body))
+
+    def counted(self, index: int, result: Result) -> Outcome:
+        """Return the outcome that a result counts; raise IntegrityError when it is not the one that it names."""
+        stored = self.outcome(index, result.attempt)
+        if stored is None or stored.digest != result.outcome:
+            found = "missing" if stored is None else stored.digest
+            raise IntegrityError(f"the result of {result.cell} names outcome {result.outcome}; stored is: {found}")
+        return stored.outcome
+
+    def claim(self, index: int, attempt: int) -> Claim | None:
+        """Return who claimed the attempt."""
+        key = claim_key(self.sweep, self.plan.cells[index].id, attempt)
+        body = self._records.read(key)
+        return None if body is None else parse_record(Claim, body, key)
+
+    def close(self) -> Close | None:
+        """Return the close record."""
+        key = close_key(self.sweep)
+        body = self._records.read(key)
+        return None if body is None else parse_record(Close, body, key)
+
+    def cancel(self) -> Cancel | None:
+        """Return the cancel record."""
+        key = cancel_key(self.sweep)
+        body = self._records.read(key)
+        return None if body is None else parse_record(Cancel, body, key)
+
+    def keys(self, prefix: str) -> tuple[str, ...]:
+        """List the keys below `prefix`."""
+        return tuple(self._records.keys(prefix))
+
+    def settle(self, index: int, stored: StoredOutcome) -> None:
+        """Write the result that the outcome makes, unless the cell has one."""
+        body = canonical_json(result_of(stored.outcome, stored.digest))
+        self._records.create(result_key(self.sweep, self.plan.cells[index].id), body)
+
+    def write_lost(self, index: int, attempt: int, now: datetime) -> None:
+        """Write a lost outcome for the attempt, unless it has one."""
+        claim = self.claim(index, attempt)
+        lost = Outcome(
+            sweep=self.sweep,
+            plan=self.plan.digest,
+            cell=self.plan.cells[index].id,
+            attempt=attempt,
+            host=claim.host if claim else "",
+            holder=claim.holder if claim else "",
+            started_at=claim.claimed_at if claim else now,
+            ended_at=now,
+            fault=LOST,
+        )
+        self._records.create(outcome_key(self.sweep, lost.cell, attempt), canonical_json(lost))
+
+    def write_close(self, reason: CloseReason, detail: str, now: datetime) -> Close:
+        """Write the close record, unless there is one; return the one that stands."""
+        close = Close(sweep=self.sweep, reason=reason, detail=detail, closed_at=now)
+        self._records.create(close_key(self.sweep), canonical_json(close))
+        return self.close() or close
+
+    def _required(self, key: str) -> bytes:
+        body = self._records.read(key)
+        if body is None:
+            raise SpecError(f"the store has no {key}: check the sweep's id and the store's address")
+        return body
