@@ -8,13 +8,12 @@ evidence; an error that we can answer becomes a fault; anything else leaves this
 """
 
 import itertools
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 
 import structlog
 
 from farm.errors import TransientError
-from farm.model import EventKind, Evidence, Plan, Refusal, RetryPolicy, StopReason, Ticket
+from farm.model import EventKind, Evidence, Plan, Refusal, RetryPolicy, Ticket
 from worker.cell.attempt import Attempt, Finding
 from worker.cell.boxes import Boxes
 from worker.cell.cast import Cast, Casting
@@ -52,7 +51,6 @@ class CellLine:
         self._recorder = Recorder(ports.truth, ports.clock, place)
         holders = (f"{place.holder}/{number}" for number in itertools.count(1))
         self._claims = Claims(ports, place, self._timing, holders)
-        self._pulse: Pulse | None = None
 
     def run(self, ticket: Ticket) -> LineEnd:
         """Claim the ticket's attempt and work it off; REFUSED when it is not ours to do."""
@@ -81,13 +79,6 @@ class CellLine:
             self._leave(claimed, end, None)
         return end
 
-    def stop(self, reason: StopReason) -> bool:
-        """Ask the attempt that runs now to stop; False when none does. Safe to call from a signal."""
-        pulse = self._pulse
-        if pulse is not None:
-            pulse.order(reason)
-        return pulse is not None
-
     def close(self) -> None:
         """Give the host's folders back, at the process's end."""
         self._ground.close()
@@ -107,19 +98,14 @@ class CellLine:
     def _attempt(self, claimed: Claimed) -> Attempt:
         return Attempt(claimed, self._ports.clock, self._ports.clock.now())
 
-    @contextmanager
-    def _beating(self, claimed: Claimed) -> Iterator[Pulse]:
-        with Pulse(self._ports.exchange, self._timing, self._ports.clock, claimed.lease) as pulse:
-            self._pulse = pulse
-            try:
-                yield pulse
-            finally:
-                self._pulse = None
+    def _beating(self, claimed: Claimed) -> Pulse:
+        return Pulse(self._ports.exchange, self._timing, self._ports.clock, claimed.lease)
 
     def _find(self, attempt: Attempt, folder: CellFolder, pulse: Pulse) -> Finding:
         plan: Plan | None = None
         try:
             plan = self._casting.plan(attempt.claimed.ticket)
+            self._ensure_sandbox(plan)
             evidence = self._prove(attempt, self._casting.of(attempt.claimed.ticket), folder, pulse)
             return Finding(plan.retry, evidence=evidence)
         except ANSWERABLE as error:
@@ -127,6 +113,12 @@ class CellLine:
             fault = fault_of(StoppedError(pulse.stop) if pulse.stop is not None else error)
             _log.warning("attempt.faulted", kind=fault.kind, detail=fault.detail)
             return Finding(plan.retry if plan is not None else RetryPolicy(), fault=fault)
+
+    def _ensure_sandbox(self, plan: Plan) -> None:
+        if plan.sandbox != self._place.sandbox:
+            raise TransientError(
+                f"host {self._place.host} runs cells in {self._place.sandbox!r}, but the plan asks for {plan.sandbox!r}"
+            )
 
     def _prove(self, attempt: Attempt, cast: Cast, folder: CellFolder, pulse: Pulse) -> Evidence:
         with attempt.stage("stage"):

@@ -45,12 +45,13 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a line works: host, slot, work root, and the unique beginning of its holder names."""
+    """Where a line works: host, slot, work root, the unique beginning of its holder names, its sandbox's name."""
 
     host: str
     slot: int
     root: Path
     holder: str
+    sandbox: str = "bubblewrap"
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,10 +112,16 @@ class Ground:
 
 
 def prepare_root(root: Path) -> None:
-    """Make the work root's folders, so that a slot's user can pass through but not list them."""
-    for folder, mode in ((root, 0o711), (root / _CELLS, 0o711), (root / _STAGE, 0o711), (root / _TEMPLATES, 0o700)):
-        folder.mkdir(mode=mode, parents=True, exist_ok=True)
-        folder.chmod(mode)
+    """Make the work root's folders, so that a slot's user can pass through but not list them.
+
+    A root that is there keeps its mode: it may be a folder that others use too.
+    """
+    if not root.exists():
+        root.mkdir(parents=True, exist_ok=True)
+        root.chmod(0o711)
+    for name, mode in ((_CELLS, 0o711), (_STAGE, 0o711), (_TEMPLATES, 0o700)):
+        (root / name).mkdir(exist_ok=True)
+        (root / name).chmod(mode)
 
 
 def clear_leftovers(root: Path) -> int:

@@ -85,6 +85,7 @@ class Farm:
     task: Mapping[str, Any] = field(default_factory=dict)
     plan_extra: Mapping[str, Any] = field(default_factory=dict)
     overlay: Any = None
+    trials: int = 1
     timing: Timing = field(default_factory=Timing)
     clock: Clock = field(default_factory=SystemClock)
     store: MemoryStore = field(default_factory=MemoryStore)
@@ -153,7 +154,12 @@ class Farm:
             program=Pin(name="single", version="1"),
             overlay=self.overlay,
         )
-        cells = (Cell(task="fix", arm="base", trial=1),)
-        return Plan(
-            name="small", farm_version="0", tasks=(task,), arms=(arm,), trials=1, cells=cells, **self.plan_extra
+        made = Plan(
+            name="small",
+            farm_version="0",
+            tasks=(task,),
+            arms=(arm,),
+            trials=self.trials,
+            cells=tuple(Cell(task="fix", arm="base", trial=trial + 1) for trial in range(self.trials)),
         )
+        return made.model_copy(update=dict(self.plan_extra))

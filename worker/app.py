@@ -1,0 +1,81 @@
+"""The Celery app of a worker: `celery -A worker.app worker -P prefork -c <slots>`.
+
+The main process proves the sandbox, clears what dead workers left, and sends the host's heartbeat; each pool child is
+a slot with a line and connections of its own. Celery makes its children die with their parent, and the sandbox makes
+its guests die with the child: kill -9 of the main process ends every cell.
+"""
+
+import sys
+from dataclasses import dataclass, field
+from typing import Any
+
+from celery import signals
+from celery.utils.log import current_process_index  # type: ignore[attr-defined]  # the stubs lack it
+from celery.worker import state
+
+from farm.errors import SpecError
+from farm.model import Ticket
+from worker import bootstrap
+from worker.cell.line import CellLine
+from worker.health.heartbeat import Heartbeat
+from worker.health.shutdown import ShutdownFlag
+from worker.tasks import carry
+
+
+@dataclass
+class _Process:
+    """What this process holds; the flag is shared by all of them."""
+
+    flag: ShutdownFlag = field(default_factory=ShutdownFlag)
+    line: CellLine | None = None
+    heartbeat: Heartbeat | None = None
+    is_ending: bool = False
+
+    def run(self, ticket: Ticket) -> None:
+        if self.line is None:
+            self.line = bootstrap.make_line(current_process_index(base=0) or 0, self.flag)
+        carry(self.line, ticket)
+
+
+_process = _Process()
+app = bootstrap.make_app(bootstrap.redis_url())
+app.conf.update(worker_redirect_stdouts=False, worker_hijack_root_logger=False)
+bootstrap.register(app, _process.run)
+
+
+@signals.worker_init.connect
+def _prepare_host(**_: object) -> None:
+    bootstrap.configure_logs()
+    try:
+        bootstrap.ensure_fit()
+        bootstrap.open_store()
+        bootstrap.clear_root()
+    except SpecError as error:
+        sys.stderr.write(f"{error}\n")
+        raise SystemExit(error.exit_code) from error
+
+
+@signals.worker_ready.connect
+def _start_heart(sender: Any, **_: object) -> None:  # noqa: ANN401 (celery's consumer has no type)
+    bootstrap.watch_lifeline()
+    _process.heartbeat = bootstrap.make_heartbeat(sender.controller.concurrency, lambda: len(state.active_requests))
+    _process.heartbeat.start()
+
+
+@signals.worker_shutting_down.connect
+def _end(**_: object) -> None:
+    """Let running cells finish at the first call; stop them at the second, or at once when somebody waits for us."""
+    if _process.is_ending or bootstrap.has_lifeline():
+        _process.flag.raise_it()
+    _process.is_ending = True
+
+
+@signals.worker_process_init.connect
+def _prepare_slot(**_: object) -> None:
+    bootstrap.configure_logs()
+
+
+@signals.worker_process_shutdown.connect
+def _leave_slot(**_: object) -> None:
+    if _process.line is not None:
+        _process.line.close()

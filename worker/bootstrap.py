@@ -1,0 +1,161 @@
+"""The worker's composition root: here, and nowhere else in `worker`, adapters are named and settings are read."""
+
+import os
+import secrets
+import signal
+import threading
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from pydantic import ValidationError
+
+from farm import telemetry
+from farm.adapters import celery, redis, system_clock
+from farm.errors import SpecError
+from farm.model import Host
+from farm.plugins import Plugins
+from farm.ports import Store
+from farm.version import __version__
+from sandbox.errors import SandboxUnavailableError
+from sandbox.spec import Probe, Sandbox
+from worker.cell.line import CellLine
+from worker.cell.ports import Exchange, LinePorts, Place, Timing, Truth
+from worker.health.heartbeat import Heartbeat
+from worker.health.shutdown import ShutdownFlag, SignalsOrShutdown
+from worker.settings import WorkerSettings
+from worker.staging.ground import clear_leftovers, prepare_root
+
+make_app = celery.make_app
+register = celery.register
+
+
+@cache
+def read_settings() -> WorkerSettings:
+    """Read FARM_* from the environment; raise SpecError naming the variable that is wrong."""
+    try:
+        return WorkerSettings()
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = "FARM_" + "_".join(str(part) for part in first["loc"]).upper()
+        raise SpecError(f"{name} is {first['input']!r}: {first['msg']}") from error
+
+
+def redis_url() -> str:
+    """Name the farm's Redis; raise SpecError when none is set."""
+    url = read_settings().redis_url
+    if not url:
+        raise SpecError("no Redis is named: set FARM_REDIS_URL, for example redis://queue:6379/0")
+    return url
+
+
+def open_store() -> Store:
+    """Open the farm's store; raise SpecError when none is named."""
+    settings = read_settings()
+    if not settings.store:
+        raise SpecError("no store is named: set FARM_STORE to file:///… or s3://bucket/prefix")
+    store: Store = Plugins().load("stores", urlsplit(settings.store).scheme)(settings.store, settings.store_access)
+    return store
+
+
+def make_sandbox() -> Sandbox:
+    """Make the sandbox ready; raise SpecError saying what is missing and how to get it."""
+    settings = read_settings()
+    try:
+        sandbox: Sandbox = Plugins().load("sandboxes", settings.sandbox)(settings.root)
+    except SandboxUnavailableError as error:
+        raise SpecError(str(error)) from error
+    return sandbox
+
+
+def preflight() -> tuple[Probe, ...]:
+    """Prove by effect that this host can contain a guest; a sandbox that can't be made is a failed probe."""
+    settings = read_settings()
+    try:
+        sandbox = make_sandbox()
+    except SpecError as error:
+        return (Probe("sandbox", ok=False, detail=str(error), fix=str(error)),)
+    scratch = settings.root / f"preflight-{secrets.token_hex(4)}"
+    return sandbox.preflight(scratch)
+
+
+def ensure_fit() -> None:
+    """Raise SpecError with every failed probe's fix, unless this host can contain a guest."""
+    broken = [probe for probe in preflight() if not probe.ok]
+    if broken:
+        lines = [
+            f"{probe.name}: {probe.detail}; {probe.fix}" if probe.fix else f"{probe.name}: {probe.detail}"
+            for probe in broken
+        ]
+        raise SpecError("this host can't contain a guest, so no cell is run:\n  " + "\n  ".join(lines))
+
+
+def clear_root() -> int:
+    """Clear away what dead workers left in the work root."""
+    settings = read_settings()
+    prepare_root(settings.root)
+    return clear_leftovers(settings.root)
+
+
+def make_line(slot: int, flag: ShutdownFlag) -> CellLine:
+    """Build the line of one slot, with connections of this process's own: call it after the fork."""
+    settings = read_settings()
+    exchange, store = redis.connect(redis_url()), open_store()
+    ports = LinePorts(
+        exchange=Exchange(exchange.leases, SignalsOrShutdown(exchange.signals, flag), exchange.events),
+        truth=Truth(store.blobs, store.records),
+        sandbox=make_sandbox(),
+        plugins=Plugins(),
+        clock=system_clock.SystemClock(),
+    )
+    holder = f"{settings.host}/{secrets.token_hex(6)}"
+    place = Place(settings.host, slot, settings.root, holder, settings.sandbox)
+    return CellLine(ports, place, Timing(settings.lease_ttl_s, settings.beat_s))
+
+
+def make_heartbeat(slots: int, busy: Callable[[], int]) -> Heartbeat:
+    """Build the host's heartbeat; `busy` counts the slots at work."""
+    settings, clock = read_settings(), system_clock.SystemClock()
+
+    def facts() -> Host:
+        return Host(
+            id=settings.host,
+            slots=slots,
+            busy=busy(),
+            version=__version__,
+            sandbox=settings.sandbox,
+            seen_at=clock.now(),
+        )
+
+    return Heartbeat(redis.connect(redis_url()).hosts, facts)
+
+
+def watch_lifeline() -> None:
+    """With a lifeline, end this process the moment its other end is closed; the slots die with it."""
+    if read_settings().lifeline:
+        threading.Thread(target=_wait_for_its_end, name="lifeline", daemon=True).start()
+
+
+def has_lifeline() -> bool:
+    return read_settings().lifeline
+
+
+def configure_logs() -> None:
+    telemetry.configure(json=True)
+
+
+def worker_environment(slots: int, *, lifeline: bool) -> Mapping[str, str]:
+    """Give the environment of the worker's Celery process: ours, with the slots and the lifeline set."""
+    inherited = dict(os.environ)  # noqa: TID251 (a bootstrap reads the environment)
+    return inherited | {"FARM_SLOTS": str(slots), "FARM_LIFELINE": "true" if lifeline else "false"}
+
+
+def work_root() -> Path:
+    return read_settings().root
+
+
+def _wait_for_its_end() -> None:
+    while os.read(0, 1024):
+        pass
+    os.kill(os.getpid(), signal.SIGKILL)

@@ -1,0 +1,37 @@
+"""A worker's own stop order: one byte that its main process and its slots share."""
+
+import mmap
+
+from farm.model import StopReason, SweepId
+from farm.ports import Signals
+
+
+class ShutdownFlag:
+    """Made before the fork and shared by every slot; raised once, never lowered."""
+
+    def __init__(self) -> None:
+        self._byte = mmap.mmap(-1, 1)
+
+    def raise_it(self) -> None:
+        self._byte[0] = 1
+
+    @property
+    def is_raised(self) -> bool:
+        return self._byte[0] == 1
+
+
+class SignalsOrShutdown:
+    """Stop orders of the farm, and before them this worker's own."""
+
+    def __init__(self, signals: Signals, flag: ShutdownFlag) -> None:
+        self._signals = signals
+        self._flag = flag
+
+    def order_stop(self, sweep: SweepId, reason: StopReason) -> None:
+        self._signals.order_stop(sweep, reason)
+
+    def withdraw_stop(self, sweep: SweepId) -> None:
+        self._signals.withdraw_stop(sweep)
+
+    def stop_reason(self, sweep: SweepId) -> StopReason | None:
+        return StopReason.SHUTDOWN if self._flag.is_raised else self._signals.stop_reason(sweep)

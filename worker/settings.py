@@ -1,0 +1,61 @@
+"""The worker's settings from the environment (FARM_*), read once, in the bootstrap."""
+
+import os
+import socket
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from farm.ports import StoreAccess
+
+
+class WorkerSettings(BaseSettings):
+    """Where the farm's services are, and what this host gives."""
+
+    model_config = SettingsConfigDict(env_prefix="FARM_", extra="ignore")
+
+    redis_url: str | None = None
+    store: str | None = None
+    """`file:///…` or `s3://bucket/prefix`."""
+    s3_endpoint_url: str | None = None
+    s3_region: str | None = None
+    s3_path_style: bool = False
+    s3_access_key: str | None = None
+    s3_secret_key: SecretStr | None = None
+    work_root: Path | None = None
+    """Where cells live; None: /var/lib/cellfarm for root, /var/tmp/cellfarm-<uid> for anybody else."""
+    slots: Annotated[int, Field(ge=1, le=1000)] | None = None
+    """Cells at once; None: the CPUs that this process may use."""
+    host_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")] | None = None
+    """Unique in the farm; None: the host's name."""
+    lease_ttl_s: Annotated[float, Field(gt=1)] = 30.0
+    beat_s: Annotated[float, Field(gt=0)] = 5.0
+    sandbox: str = "bubblewrap"
+    lifeline: bool = False
+    """Standard input is a pipe from whoever started us: at its end, end at once; SIGTERM stops running cells."""
+
+    @property
+    def root(self) -> Path:
+        if self.work_root is not None:
+            return self.work_root.absolute()
+        return Path("/var/lib/cellfarm") if os.geteuid() == 0 else Path(f"/var/tmp/cellfarm-{os.geteuid()}")  # noqa: S108 (kept between runs; its owner is checked)
+
+    @property
+    def slot_count(self) -> int:
+        return self.slots or len(os.sched_getaffinity(0))
+
+    @property
+    def host(self) -> str:
+        return self.host_id or socket.gethostname() or "host"
+
+    @property
+    def store_access(self) -> StoreAccess:
+        return StoreAccess(
+            endpoint_url=self.s3_endpoint_url,
+            region=self.s3_region,
+            path_style=self.s3_path_style,
+            access_key=self.s3_access_key,
+            secret_key=self.s3_secret_key.get_secret_value() if self.s3_secret_key else None,
+        )
