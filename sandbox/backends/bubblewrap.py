@@ -29,11 +29,14 @@ _FIRST_SLOT_ID = 200_000
 class Bubblewrap:
     """Runs specs under bubblewrap. `root` is the work root: trusted, kept, searchable by the slots' uids."""
 
-    def __init__(self, root: Path) -> None:
-        """Make ready below `root`. Raises SandboxUnavailableError, which says what is missing and how to get it."""
+    def __init__(self, root: Path, compiler: str | None = None) -> None:
+        """Make ready below `root`. Raises SandboxUnavailableError, which says what is missing and how to get it.
+
+        `compiler` is a C compiler's path, "" to do without; by default one is looked for.
+        """
         root = workroot.ready(root)
         self._architecture = _architecture()
-        self._tools = prepare(root / "bin")
+        self._tools = prepare(root / "bin", compiler)
         self._drops = os.geteuid() == 0
         self._program = program.find(self._drop(0))
         self._layout = plan.HostLayout(

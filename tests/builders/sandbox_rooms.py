@@ -1,12 +1,21 @@
-"""Work roots for sandboxes: searchable by other uids, and the tools built once for a whole test run."""
+"""Work roots for sandboxes, searchable by other uids, and runs in a process of its own as this or another user."""
 
 import atexit
+import json
+import os
 import shutil
+import subprocess
+import sys
 import tempfile
 from functools import cache
 from pathlib import Path
 
+import sandbox
 from sandbox.backends.bubblewrap import Bubblewrap
+
+AN_ORDINARY_USER = 4242
+_DROP = ("setpriv", f"--reuid={AN_ORDINARY_USER}", f"--regid={AN_ORDINARY_USER}", "--clear-groups")
+_ALONE = Path(__file__).with_name("sandbox_alone.py")
 
 
 @cache
@@ -19,6 +28,53 @@ def work_root() -> Path:
 
 
 @cache
-def bubblewrap() -> Bubblewrap:
-    """Give the run's backend."""
-    return Bubblewrap(work_root() / "work")
+def bubblewrap(compiler=None) -> Bubblewrap:
+    """Give the run's backend, with the tools of that compiler."""
+    return Bubblewrap(work_root() / f"work-{compiler}", compiler)
+
+
+def users():
+    """Name whose guests can be tested here: this user's and, when that is root, an ordinary user's as well."""
+    return ("root", "ordinary") if os.geteuid() == 0 else ("ordinary",)
+
+
+def system_python():
+    """Give a Python that every user may run, and that a guest finds as well."""
+    own = Path(sys.executable).resolve()
+    return str(own) if own.is_relative_to("/usr") else "/usr/bin/python3"
+
+
+@cache
+def _copy_of_the_package() -> Path:
+    """Put the package where every user may read it: the checkout may lie under a closed home."""
+    place = work_root() / "package"
+    shutil.copytree(Path(sandbox.__file__).parent, place / "sandbox", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(_ALONE, place / "alone.py")
+    return place
+
+
+@cache
+def home_of(user) -> Path:
+    """Give `user` a folder of its own."""
+    home = work_root() / f"home-{user}"
+    home.mkdir()
+    if user == "ordinary" and os.geteuid() == 0:
+        os.chown(home, AN_ORDINARY_USER, AN_ORDINARY_USER)
+    return home
+
+
+def alone(user, order, **inherited):
+    """Run `sandbox_alone` with `order` in a process of `user`; `inherited` is what a careless parent leaves it."""
+    drop = _DROP if user == "ordinary" and os.geteuid() == 0 else ()
+    order = {"home": str(home_of(user)), **order}
+    done = subprocess.run(
+        [*drop, system_python(), "-B", str(_copy_of_the_package() / "alone.py")],
+        input=json.dumps(order).encode(),
+        cwd="/",
+        capture_output=True,
+        timeout=120,
+        check=False,
+        **inherited,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    return json.loads(done.stdout)

@@ -1,0 +1,100 @@
+"""E, N and R: what is inherited, whom a guest can reach, and how much it can take."""
+
+import socket
+
+import pytest
+
+
+def test_e1_the_environment_is_the_allow_list(guest):
+    assert guest["E1"] == ["HOME", "LANG", "PATH", "PWD", "TMPDIR", "USER"]
+
+
+def test_e1_the_workers_key_is_in_no_environment(guest):
+    assert guest["E1 secret"] is False
+
+
+def test_e2_a_descriptor_that_the_worker_inherited_does_not_get_in(guest):
+    assert guest["E2"] == [0, 1, 2]
+
+
+def test_e2n_the_descriptor_was_readable(host):
+    with open(host.leaked, closefd=False) as leaked:
+        leaked.seek(0)
+        assert leaked.read() == host.key
+
+
+def test_e3_nothing_that_steers_a_loader_or_an_interpreter_gets_in(guest):
+    assert guest["E3"] == []
+
+
+def test_n1_nothing_answers_by_network(guest):
+    refused = {"v4": "ECONNREFUSED", "v6": "ECONNREFUSED"}
+    assert guest["N1"] == {**refused, "metadata": "ENETUNREACH", "elsewhere": "ENETUNREACH"}
+    assert guest["N1 interfaces"] == ["lo"]
+
+
+def test_n1n_the_host_reaches_those_doors(host):
+    for address in (("127.0.0.1", host.port), ("::1", host.port6)):
+        socket.create_connection(address, timeout=3).close()
+
+
+def test_n2_the_hosts_abstract_sockets_are_out_of_reach(guest):
+    assert guest["N2"] == "ECONNREFUSED"
+
+
+def test_n2n_the_host_reaches_its_abstract_socket(host):
+    with socket.socket(socket.AF_UNIX) as caller:
+        caller.connect("\0" + host.abstract)
+
+
+def test_n3_no_socket_of_a_daemon_is_there(guest):
+    assert guest["N3"] == []
+
+
+def test_n4_no_name_is_resolved(guest):
+    assert guest["N4"] in {"-2", "-3"}
+
+
+def test_n5_other_socket_families_do_not_exist(guest):
+    assert set(guest["N5"].values()) == {"EAFNOSUPPORT"}
+
+
+def test_n5n_the_allowed_families_do(guest):
+    assert set(guest["N5n"].values()) == {"done"}
+
+
+def test_n5n_without_the_filter_a_machine_socket_is_made_where_the_kernel_has_them(unfiltered):
+    try:
+        socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM).close()
+    except OSError:
+        pytest.skip("this kernel has no AF_VSOCK")
+    assert unfiltered["N5"][str(int(socket.AF_VSOCK))] == "done"
+
+
+def test_n6_shared_memory_is_its_own(guest):
+    assert guest["N6"] == {"shm": [], "sysv": 1}
+
+
+def test_k5_forks_end_at_the_limit(guest, host):
+    assert guest["K5"] == f"EAGAIN after {host.processes - 1}"
+
+
+def test_r1_memory_past_the_limit_is_not_given(guest):
+    assert guest["R1"] != 0
+
+
+def test_r2_every_place_is_read_only_or_bounded(guest):
+    full = {"/tmp": "ENOSPC", "/run": "ENOSPC", "/dev/shm": "ENOSPC"}  # noqa: S108 (the sandbox's own)
+    assert guest["R2"] == {**full, "/": "EROFS", "/dev": "EROFS"}
+
+
+def test_r3_a_sparse_file_is_bounded_too(guest):
+    assert guest["R3"] == "EFBIG"
+
+
+def test_r6_descriptors_are_bounded(guest):
+    assert guest["R6"] == "EMFILE"
+
+
+def test_r7_no_limit_can_be_raised(guest):
+    assert "done" not in guest["R7"]

@@ -1,0 +1,69 @@
+"""The sandbox in a process of its own, with nothing but the standard library: reads an order, prints what came of it.
+
+It is copied beside the package and run by the system's Python, maybe as another user; it is not imported.
+"""
+
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from sandbox.backends.bubblewrap import Bubblewrap
+from sandbox.spec import Bind, Limits, SandboxSpec, Stream
+from sandbox.testing import SandboxConformance
+
+
+def conform(backend):
+    class Alone(SandboxConformance):
+        def make(self, folder):
+            del folder
+            return backend
+
+    ends = {}
+    for name in sorted(vars(SandboxConformance)):
+        if name.startswith("test_"):
+            suite = Alone()
+            suite.setup_method()
+            try:
+                getattr(suite, name)()
+                ends[name] = "passed"
+            except Exception as error:  # noqa: BLE001 (a test's end is told, whatever it is)
+                ends[name] = repr(error)
+            finally:
+                suite.teardown_method()
+    return {"owner": backend.owner(3), "ends": ends}
+
+
+def visit(backend, home, order):
+    """Run a guest script on stdin of the guest's Python, with a writable bind."""
+
+    out = Path(tempfile.mkdtemp(dir=home, prefix="out-"))
+    os.chown(out, *backend.owner(0))
+    home.chmod(0o711)
+    heard = {Stream.STDOUT: b"", Stream.STDERR: b""}
+
+    def keep(stream, chunk):
+        heard[stream] += chunk
+
+    spec = SandboxSpec(
+        argv=(order["python"], "-I", "-S", "-B", "-", json.dumps(order["tries"])),
+        stdin=order["script"].encode(),
+        binds=(Bind(out, "/cell/out", writable=True),),
+        limits=Limits(**order["limits"]),
+        cwd="/",
+    )
+    run = backend.run if order["filtered"] else backend.run_unfiltered
+    exit_ = run(spec, keep, lambda: False)
+    return {
+        "code": exit_.code,
+        "stdout": heard[Stream.STDOUT].decode(errors="replace"),
+        "stderr": heard[Stream.STDERR].decode(errors="replace"),
+    }
+
+
+if __name__ == "__main__":
+    order = json.loads(sys.stdin.read())
+    home = Path(order["home"])
+    backend = Bubblewrap(home / "work")
+    print(json.dumps(conform(backend) if order["do"] == "conform" else visit(backend, home, order)))  # noqa: T201 (the answer to whoever started this)
