@@ -25,10 +25,10 @@ _VARIABLES = {
     _FAINT: "var(--rule)",
     **{colour: f"var(--series-{number})" for number, colour in enumerate(_SERIES, start=1)},
 }
-_WIDTH_IN = 5.2
+_WIDTH_IN = 4.4
 _MOST_DRAWN = 10**15
 """Beyond it doubles lose integers; a guest's absurd number gets no drawing, the tables still show it."""
-_ROW_IN = 0.34
+_ROW_IN = 0.4
 _MARGIN_IN = 0.62
 _STYLE: Mapping[str, str | float | bool] = {
     "svg.fonttype": "none",
@@ -87,9 +87,9 @@ def strip_plot(name: str, strips: Sequence[Strip]) -> str:
         for row, strip in enumerate(filled):
             colour = _SERIES[strip.series % len(_SERIES)]
             values = [float(value) for value in strip.values]
-            axes.plot(values, _spread(row, values), marker="o", markersize=5, color=colour, alpha=0.6, linestyle="none")
+            axes.plot(values, _spread(row, values), marker="o", markersize=4.5, color=colour, alpha=0.6, linestyle="none")
             middle = statistics.median(values)
-            axes.plot([middle, middle], [row - 0.32, row + 0.32], color=colour, linewidth=2)
+            axes.plot([middle, middle], [row - 0.4, row + 0.4], color=colour, linewidth=2)
         axes.xaxis.set_major_locator(MaxNLocator(nbins=5))
         axes.margins(x=0.06)
 
@@ -103,7 +103,7 @@ def _spread(row: int, values: Sequence[float]) -> list[float]:
     for value in values:
         count = seen[value] = seen.get(value, 0) + 1
         step = (count // 2) * (1 if count % 2 else -1)
-        places.append(row + max(-0.3, min(0.3, 0.07 * step)))
+        places.append(row + max(-0.36, min(0.36, 0.11 * step)))
     return places
 
 

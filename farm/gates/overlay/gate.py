@@ -153,7 +153,13 @@ def _summary(findings: list[CaseFinding], failed: list[CaseFinding], lifecycle: 
 
 
 def _why(finding: CaseFinding) -> str:
-    return f"{finding.case.task} ({', '.join(finding.failures) or 'the lifecycle of the sweep'})"
+    failed = [check for check in finding.checks if check.name in finding.failures]
+    return f"{finding.case.task} ({', '.join(_shortfall(check) for check in failed) or 'the lifecycle of the sweep'})"
+
+
+def _shortfall(check: Check) -> str:
+    counted = check.operator == "==" and type(check.threshold) is int and check.threshold > 0
+    return f"{check.name} {check.observed} of {check.threshold}" if counted else check.name
 
 
 def _contract() -> dict[str, JsonValue]:

@@ -1,0 +1,212 @@
+import re
+from html.parser import HTMLParser
+
+from farm.gates.table import Row
+from farm.model import Digest, parse_record
+from farm.reporting.render import render
+from farm.reporting.report import CellState, Report
+from tests.builders.gates import BASH_CALLS, ENDED_WELL, OFF, ON, At, a_plan, a_row, a_session
+from tests.builders.reports import HOSTILE, a_report_input, demo_plan, demo_rows
+
+
+def the_report(**changes) -> Report:
+    return parse_record(Report, render(a_report_input(**changes))["report.json"], "report.json")
+
+
+def the_page(**changes) -> str:
+    return render(a_report_input(**changes))["report.html"].decode()
+
+
+def the_markdown(**changes) -> str:
+    return render(a_report_input(**changes))["report.md"].decode()
+
+
+class Tags(HTMLParser):
+    """Collect tags, links, ids and text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.links: list[str] = []
+        self.ids: list[str] = []
+        self.handlers: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag, attrs) -> None:
+        self.tags.append(tag)
+        self.links += [value for name, value in attrs if name in {"href", "src", "xlink:href"}]
+        self.ids += [value for name, value in attrs if name == "id"]
+        self.handlers += [name for name, _ in attrs if name.startswith("on")]
+
+    def handle_data(self, data) -> None:
+        self.text += data
+
+
+def parsed(page: str) -> Tags:
+    tags = Tags()
+    tags.feed(page)
+    return tags
+
+
+def test_the_same_input_gives_the_same_bytes() -> None:
+    assert render(a_report_input()) == render(a_report_input())
+
+
+def test_the_page_stands_alone() -> None:
+    tags = parsed(the_page())
+
+    assert {"script", "link", "img", "iframe", "object"}.isdisjoint(tags.tags)
+    assert not [link for link in tags.links if re.match(r"[a-z]+:|//", link)]
+    assert "@import" not in the_page()
+
+
+def test_links_lead_from_the_report_to_blobs_and_records() -> None:
+    tags = parsed(the_page())
+    blobs = [link for link in tags.links if "blobs" in link]
+
+    assert blobs
+    assert all(re.fullmatch(r"\.\./\.\./\.\./blobs/sha256/([0-9a-f]{2})/\1[0-9a-f]{62}", link) for link in blobs)
+    assert f"../attempts/fix-total.{ON}.3/1/outcome.json" in tags.links
+
+
+def test_every_inner_link_has_its_target_and_no_id_stands_twice() -> None:
+    tags = parsed(the_page())
+
+    assert {link[1:] for link in tags.links if link.startswith("#")} <= set(tags.ids)
+    assert len(tags.ids) == len(set(tags.ids))
+
+
+def test_the_verdict_comes_first_and_each_check_says_what_was_asked() -> None:
+    page = the_page()
+
+    assert page.index("Failed") < page.index("<h2>Arms")
+    assert "valid-measurements-on" in page
+    assert "== 10" in page
+    assert "does not hold" in page
+
+
+def test_hostile_text_is_shown_and_does_nothing() -> None:
+    page, markdown = the_page(), the_markdown()
+
+    assert "<script" not in page
+    assert "alert(1)" in parsed(page).text
+    assert not parsed(page).handlers
+    assert not [char for char in page + markdown if char in "\x1b\u202e\x00"]
+    assert "<script" not in markdown
+
+
+def test_no_text_breaks_a_markdown_table() -> None:
+    lines = the_markdown().splitlines()
+    columns: int | None = None
+    for line in lines:
+        if not line.startswith("|"):
+            columns = None
+            continue
+        count = line.count("|")
+        columns = columns or count
+        assert count == columns, line
+
+
+def test_what_nobody_measured_reads_unknown() -> None:
+    silent = a_session(usage=None, tool_calls=None)
+    rows = [a_row(At(arm), None, sessions=(silent,), duration_s=None) for arm in (ON, OFF)]
+    report = the_report(plan=a_plan(trials=1), rows=rows)
+    arm = report.arms[0]
+
+    assert (arm.cost.usd, arm.cost.unknown) == (None, 1)
+    assert (arm.input_tokens.total, arm.tool_calls.total, arm.median_duration_s) == (None, None, None)
+    assert report.metrics[0].mean is None
+    text = parsed(the_page(plan=a_plan(trials=1), rows=rows)).text
+    assert "$0" not in text
+    assert text.count("unknown") > 8
+
+
+def test_known_and_unknown_cost_stay_apart() -> None:
+    arm = {line.name: line for line in the_report().arms}[OFF]
+
+    assert (arm.cost.known, arm.cost.unknown) == (19, 1)
+    assert "+ 1 unknown" in the_page()
+
+
+def test_the_interval_is_over_judged_cells() -> None:
+    arm = {line.name: line for line in the_report().arms}[ON]
+
+    assert (arm.cells, arm.measured, arm.judged, arm.correct) == (20, 19, 18, 18)
+    assert round(arm.correct_low, 3) == 0.824
+
+
+def test_a_lost_attempt_is_kept_and_shown() -> None:
+    cell = next(line for line in the_report().cells if line.cell == f"fix-total.{ON}.3")
+
+    assert [(line.attempt, line.counted, line.fault) for line in cell.attempts] == [(1, False, "lost"), (2, True, None)]
+    assert "the worker&#39;s lease expired" in the_page()
+
+
+def test_an_attempt_that_was_claimed_and_never_heard_of_is_shown() -> None:
+    source = a_report_input()
+    cell = source.settlement.cells[0].cell
+    silent = {**source.outcomes, cell: ()}
+    without = type(source)(
+        **{name: getattr(source, name) for name in source.__dataclass_fields__} | {"outcomes": silent}
+    )
+
+    report = parse_record(Report, render(without)["report.json"], "report.json")
+
+    assert [(line.attempt, line.record) for line in report.cells[0].attempts] == [(1, None)]
+
+
+def test_each_kind_of_cell_has_its_state() -> None:
+    states = {line.cell: line.state for line in the_report().cells if line.state is not CellState.CORRECT}
+
+    assert states == {
+        f"list-exports.{OFF}.4": "wrong",
+        f"fix-total.{OFF}.2": "excluded",
+        f"fix-total.{ON}.7": "unjudged",
+        f"fix-total.{ON}.9": "unsettled",
+    }
+
+
+def test_an_uncontained_sandbox_is_shown_loudly() -> None:
+    plan = demo_plan().model_copy(update={"sandbox": "unsafe-host"})
+
+    page = the_page(plan=plan, rows=demo_rows(plan))
+
+    assert page.index("nothing contained the sessions") < page.index("Failed")
+
+
+def test_a_sweep_without_a_gate_has_no_verdict() -> None:
+    rows: list[Row] = [a_row(At(arm)) for arm in (ON, OFF)]
+    page = the_page(plan=a_plan(trials=1), rows=rows)
+
+    assert "No verdict" in page
+    assert the_report(plan=a_plan(trials=1), rows=rows).decision is None
+
+
+def test_a_large_sweep_is_cut_on_the_page_and_whole_in_json() -> None:
+    plan = a_plan(trials=1100)
+    rows = [a_row(At(cell.arm, cell.trial)) for cell in plan.cells]
+    files = render(a_report_input(plan=plan, rows=rows))
+
+    assert len(parse_record(Report, files["report.json"], "report.json").cells) == 2200
+    page = files["report.html"].decode()
+    assert page.count('<details class="cell">') == 2000
+    assert "first 2000 of 2,200 cells" in page or "first 2000 of 2200 cells" in page
+
+
+def test_an_absurd_number_of_a_guest_breaks_nothing() -> None:
+    rows = [a_row(At(arm), 10**400) for arm in (ON, OFF)]
+
+    report = the_report(plan=a_plan(trials=1), rows=rows)
+
+    assert report.metrics[0].mean == 10**400
+
+
+def test_the_report_names_its_plan_and_settlement() -> None:
+    source = a_report_input()
+    origin = the_report().provenance
+
+    assert origin.plan == source.plan.digest
+    assert origin.settlement == source.verdicts[0].settlement
+    assert isinstance(origin.settlement, Digest)
+    assert (ENDED_WELL.close, BASH_CALLS.name) == (origin.close, the_report().metrics[0].metric)
+    assert HOSTILE not in the_page()
