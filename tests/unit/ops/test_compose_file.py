@@ -8,11 +8,12 @@ import pytest
 import yaml
 
 from farm.settings import FarmSettings
+from worker.settings import WorkerSettings
 
 ROOT = Path(__file__).parents[3]
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
-WORKER_SETTINGS = {"FARM_SLOTS", "FARM_WORK_ROOT"}
+SETTINGS = set(FarmSettings.model_fields) | set(WorkerSettings.model_fields)
 
 
 def test_the_stack_is_redis_s3_coordinator_and_two_workers() -> None:
@@ -46,7 +47,7 @@ def test_every_image_is_a_target_of_our_dockerfile_on_a_base_that_can_be_chosen(
 
 @pytest.mark.parametrize("name", ["coordinator", "worker-1"])
 def test_only_settings_that_exist_are_set(name: str) -> None:
-    known = {f"FARM_{field.upper()}" for field in FarmSettings.model_fields} | WORKER_SETTINGS
+    known = {f"FARM_{field.upper()}" for field in SETTINGS}
     assert set(SERVICES[name]["environment"]) <= known
 
 
