@@ -1,0 +1,1 @@
+"""The finalizer: closes a sweep once: settle, clean up, judge, report, seal."""
