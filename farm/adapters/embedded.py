@@ -33,7 +33,7 @@ exit "$status"
 """
 _LONGEST_SOCKET_BYTES = 107
 _LOCK_WAIT_S = 5.0
-"""A server whose parent was killed needs a moment to end."""
+"""A server whose owner was killed needs a moment to end."""
 _START_WAIT_S = 20.0
 _STOP_WAIT_S = 10.0
 _LOOK_S = 0.02
@@ -42,9 +42,10 @@ _LOOK_S = 0.02
 class EmbeddedRedis:
     """A server in `folder`, which keeps its data between runs and belongs to one server at a time."""
 
-    def __init__(self, folder: Path, binary: Path | None = None) -> None:
+    def __init__(self, folder: Path, binary: Path | None = None, lock_wait_s: float = _LOCK_WAIT_S) -> None:
         self._folder = folder.absolute()
         self._binary = binary
+        self._lock_wait_s = lock_wait_s
         self._stack = ExitStack()
         self._socket = self._folder / "redis.sock"
 
@@ -57,7 +58,7 @@ class EmbeddedRedis:
         with ExitStack() as stack:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._folder.chmod(0o700)
-            lock = stack.enter_context(_Lock(self._folder / "lock"))
+            lock = stack.enter_context(_Lock(self._folder / "lock", self._lock_wait_s))
             if len(os.fsencode(self._socket)) > _LONGEST_SOCKET_BYTES:
                 short = stack.enter_context(tempfile.TemporaryDirectory(prefix="farm-"))
                 self._socket = Path(short) / "redis.sock"
@@ -112,13 +113,14 @@ class EmbeddedRedis:
 class _Lock:
     """Holds a lock file; the server inherits the descriptor, so that the lock lasts as long as either of us."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, wait_s: float) -> None:
         self._path = path
+        self._wait_s = wait_s
         self.descriptor = -1
 
     def __enter__(self) -> Self:
         self.descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        until = time.monotonic() + _LOCK_WAIT_S
+        until = time.monotonic() + self._wait_s
         while not self._is_taken():
             if time.monotonic() > until:
                 os.close(self.descriptor)

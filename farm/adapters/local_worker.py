@@ -1,7 +1,7 @@
-"""A worker process on this machine, for `farm run` and `farm doctor`: started by module name, never imported.
+"""A worker process on this machine, for `farm run`: started by module name, never imported.
 
 The child holds the read end of a pipe whose only writer is us: when we die, however we die, it sees the end of the
-pipe and stops at once.
+pipe and stops at once. A worker that dies is started again: its cells are the coordinator's to offer anew.
 """
 
 import os
@@ -17,6 +17,8 @@ from farm.errors import SpecError
 
 _MODULE = "worker.cli"
 _LOG_LINES = 12
+_MOST_STARTS = 5
+_REFUSED = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +39,9 @@ class LocalWorker:
     """A running worker; `with` ends it."""
 
     def __init__(self, options: WorkerOptions) -> None:
-        options.log.parent.mkdir(parents=True, exist_ok=True)
-        self._log_path = options.log
-        with options.log.open("ab") as log:
-            self._process = subprocess.Popen(  # noqa: S603 (our own module, by absolute interpreter)
-                worker_argv("--slots", str(options.slots), "--lifeline"),
-                stdin=subprocess.PIPE,
-                stdout=log,
-                stderr=log,
-                env=dict(options.env),
-                start_new_session=True,
-            )
+        self._options = options
+        self._starts = 0
+        self._process = self._start()
 
     def __enter__(self) -> Self:
         return self
@@ -55,12 +49,16 @@ class LocalWorker:
     def __exit__(self, *_: object) -> None:
         self.stop(patience_s=4.0)
 
-    def ensure_alive(self) -> None:
-        """Raise SpecError with the log's last lines when the worker has ended by itself."""
+    def tend(self) -> None:
+        """Start the worker again if it died; raise SpecError with its log's end if it refused, or keeps dying."""
         code = self._process.poll()
-        if code is not None:
-            lines = self._log_path.read_text(errors="replace").strip().splitlines()[-_LOG_LINES:]
-            raise SpecError(f"the worker ended with code {code}; see {self._log_path}:\n  " + "\n  ".join(lines))
+        if code is None:
+            return
+        if code == _REFUSED or self._starts >= _MOST_STARTS:
+            lines = self._options.log.read_text(errors="replace").strip().splitlines()[-_LOG_LINES:]
+            raise SpecError(f"the worker ended with code {code}; see {self._options.log}:\n  " + "\n  ".join(lines))
+        self._close_lifeline()
+        self._process = self._start()
 
     def stop(self, patience_s: float) -> None:
         """End the worker: running cells get `patience_s` to record what they have, then all of it is killed."""
@@ -71,5 +69,21 @@ class LocalWorker:
             except subprocess.TimeoutExpired:
                 os.killpg(self._process.pid, signal.SIGKILL)
                 self._process.wait()
+        self._close_lifeline()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        self._starts += 1
+        self._options.log.parent.mkdir(parents=True, exist_ok=True)
+        with self._options.log.open("ab") as log:
+            return subprocess.Popen(  # noqa: S603 (our own module, by absolute interpreter)
+                worker_argv("--slots", str(self._options.slots), "--lifeline"),
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+                env=dict(self._options.env),
+                start_new_session=True,
+            )
+
+    def _close_lifeline(self) -> None:
         if self._process.stdin is not None:
             self._process.stdin.close()

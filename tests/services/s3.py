@@ -1,15 +1,20 @@
 """A real S3 server on loopback ports: SeaweedFS, whose conditional writes were measured right."""
 
 import secrets
+from contextlib import closing
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import boto3
 
 from farm.ports import StoreAccess
 from tests.services.programs import free_port
 from tests.services.server import ServerProcess
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
 
 _OFF = "-s3.port.iceberg=0 -s3.port.lance=0 -webdav=false -admin.ui=false -master.telemetry=false -volume.max=0"
 _PORTS = ("s3", "master", "volume", "filer", "admin")
@@ -45,15 +50,22 @@ class S3Server:
 
     def overwrite(self, key: str, body: bytes) -> None:
         """Replace an object's bytes, as no part of the farm can."""
-        client = boto3.client(
+        with closing(self._client()) as client:
+            client.put_object(Bucket=self.bucket, Key=key, Body=body)
+
+    def remove(self, path: str) -> None:
+        """Remove the object of a request's path, as no part of the farm can."""
+        with closing(self._client()) as client:
+            client.delete_object(Bucket=self.bucket, Key=path.removeprefix(f"/{self.bucket}/"))
+
+    def _client(self) -> "S3Client":
+        return boto3.client(
             "s3",
             endpoint_url=self.access.endpoint_url,
             region_name="us-east-1",
             aws_access_key_id=self.access_key,
             aws_secret_access_key=self.secret_key,
         )
-        client.put_object(Bucket=self.bucket, Key=key, Body=body)
-        client.close()
 
 
 def an_s3_server(binary: Path, folder: Path) -> S3Server:

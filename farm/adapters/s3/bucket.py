@@ -89,12 +89,15 @@ class Bucket:
         parts = tuple(self.chunks(key))
         return Digest.of(b"".join(parts)) if parts else None
 
-    def keys(self, prefix: str) -> Iterator[str]:
-        """Yield the keys that start with `prefix`, in lexical order."""
-        after = ""
-        while page := persistently(self.url, partial(self._wire.page, prefix, after)):
-            yield from page
-            after = page[-1]
+    def keys(self, prefix: str) -> list[str]:
+        """List the keys that start with `prefix`, in lexical order, which not every server keeps."""
+        found: list[str] = []
+        token: str | None = ""
+        while token is not None:
+            page = persistently(self.url, partial(self._wire.page, prefix, token))
+            found += page.keys if page else ()
+            token = page.token or None if page else None
+        return sorted(found)
 
     def delete(self, key: str) -> None:
         """Delete an object: never a blob or a record, only what proved the store."""

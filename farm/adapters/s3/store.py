@@ -93,8 +93,8 @@ class S3Store:
         """Create one probe object twice; the second time must be refused and leave the first one's bytes."""
         key = f"probes/{secrets.token_hex(8)}"
         first, second = b"first\n", b"second\n"
+        created = self._bucket.create(key, first, Digest.of(first))
         try:
-            created = self._bucket.create(key, first, Digest.of(first))
             again = self._bucket.create(key, second, Digest.of(second))
             if not created or again or self._bucket.digest(key) != Digest.of(first):
                 raise SpecError(

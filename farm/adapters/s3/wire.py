@@ -3,6 +3,7 @@
 import base64
 from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
+from dataclasses import dataclass
 from hashlib import sha256
 from io import BufferedReader
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from farm.model import Digest
 from farm.ports import StoreAccess
 
 if TYPE_CHECKING:
-    from mypy_boto3_s3.type_defs import CompletedPartTypeDef
+    from mypy_boto3_s3.type_defs import CompletedPartTypeDef, ListObjectsV2RequestTypeDef
 
 _CHUNK_BYTES = 1 << 20
 _CONFIG: dict[str, Any] = {
@@ -30,6 +31,14 @@ _CONFIG: dict[str, Any] = {
     "tcp_keepalive": True,
     "signature_version": "s3v4",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some keys, and what to ask on with ("" at the end)."""
+
+    keys: tuple[str, ...]
+    token: str
 
 
 class Wire:
@@ -95,12 +104,14 @@ class Wire:
         """Say how many bytes an object has."""
         return self._client.head_object(Bucket=self._bucket, Key=self._prefix + key)["ContentLength"]
 
-    def page(self, prefix: str, after: str) -> tuple[str, ...]:
-        """List the next keys that start with `prefix` and stand after `after`, in lexical order; () at the end."""
-        answer = self._client.list_objects_v2(
-            Bucket=self._bucket, Prefix=self._prefix + prefix, StartAfter=self._prefix + after if after else ""
-        )
-        return tuple(entry["Key"].removeprefix(self._prefix) for entry in answer.get("Contents", ()))
+    def page(self, prefix: str, token: str) -> Page:
+        """List some of the keys that start with `prefix`, in the server's own order."""
+        where: ListObjectsV2RequestTypeDef = {"Bucket": self._bucket, "Prefix": self._prefix + prefix}
+        if token:
+            where["ContinuationToken"] = token
+        answer = self._client.list_objects_v2(**where)
+        keys = tuple(entry["Key"].removeprefix(self._prefix) for entry in answer.get("Contents", ()))
+        return Page(keys, answer.get("NextContinuationToken", ""))
 
     def delete(self, key: str) -> None:
         """Delete an object."""
