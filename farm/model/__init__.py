@@ -22,6 +22,7 @@ from farm.model.evidence import (
     Usage,
 )
 from farm.model.fault import Fault, FaultKind, Owner
+from farm.model.globs import matches_any
 from farm.model.limits import GIB, KIB, MIB, CheckLimits, Limits, Positive, Seconds
 from farm.model.metric import Direction, Measured, Metric, MetricName, MetricSource, Number
 from farm.model.names import CellId, Name, RelativePath, SweepId, cell_id, sweep_id
@@ -141,6 +142,7 @@ __all__ = [
     "canonical_json",
     "cell_id",
     "cell_lock",
+    "matches_any",
     "parse_record",
     "result_of",
     "settles",

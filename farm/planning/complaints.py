@@ -20,11 +20,20 @@ def problems(error: ValidationError, lines: Mapping[Loc, int], top: type[BaseMod
     """Translate every detail of a failed `top`, once; the branches of a union that failed count as one."""
     seen: set[Loc] = set()
     for detail in error.errors(include_url=False):
+        if _is_echo(detail):
+            continue
         loc = _known(detail, lines)
         if loc in seen and loc != detail["loc"]:
             continue
         seen.add(loc)
         yield Problem(loc, _say(detail, top))
+
+
+def _is_echo(detail: ErrorDetails) -> bool:
+    """Say whether a list only seems too short because elements of it were refused."""
+    given = detail["input"]
+    least = detail.get("ctx", {}).get("min_length", 0)
+    return detail["type"] == "too_short" and isinstance(given, list) and len(given) >= least
 
 
 def _known(detail: ErrorDetails, lines: Mapping[Loc, int]) -> Loc:

@@ -27,10 +27,11 @@ from farm.model import (
 )
 from farm.planning.admit import cross_checks
 from farm.planning.cells import order_cells
+from farm.planning.expanded import Expanded
 from farm.planning.inputs import ArmInput, Gathering, OverlayInput, TaskInput
 from farm.planning.load import read_spec
 from farm.planning.ports import PluginSource
-from farm.planning.presets import Expanded, expand
+from farm.planning.presets import expand
 from farm.planning.problems import Problem, ProblemsError
 from farm.planning.repository import pack_plain, pack_repository
 from farm.ports import BlobStore

@@ -12,8 +12,7 @@ from pydantic import JsonValue
 
 from farm.errors import SpecError
 from farm.gates.protocol import Gate, NeedsMetrics
-from farm.model import MIB, ArmSpec, Metric, OverlaySpec, Pin, PluginSpec, SweepSpec, TaskSpec
-from farm.model.globs import matches_any
+from farm.model import MIB, ArmSpec, Metric, OverlaySpec, Pin, PluginSpec, SweepSpec, TaskSpec, matches_any
 from farm.planning.admit import MOST_PROMPT_BYTES, prompt_problem
 from farm.planning.folder import folder_paths, pack_folder, read_file
 from farm.planning.ports import Group, PluginSource

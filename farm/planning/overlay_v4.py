@@ -113,7 +113,7 @@ def _arms(spec: SweepSpec) -> Iterator[Problem]:
     if {arm.name: arm.role for arm in spec.arms} != wanted or len(spec.arms) != len(wanted):
         yield Problem(
             ("arms",),
-            f"the preset {NAME!r} needs exactly two arms: {OFF!r} (role incumbent) and {ON!r} (role candidate)",
+            f"the preset {NAME!r} needs two arms: {OFF!r} (role incumbent) and {ON!r} (role candidate)",
         )
         return
     for index, arm in enumerate(spec.arms):

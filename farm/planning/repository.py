@@ -172,6 +172,8 @@ def _blob(line: bytes) -> _Blob:
         raise _UnsafeTreeError(f"{path!r} is a submodule, which is not supported; commit its files instead")
     if any(part in {"", ".", ".."} or part.lower() == ".git" for part in path.split("/")):
         raise _UnsafeTreeError(f"the path {path!r} is unsafe")
+    if not size.isdigit():
+        raise git.GitError(f"object {object_id} of {path!r} is missing")
     if int(size) > MOST_FILE_BYTES:
         raise _UnsafeTreeError(f"{path!r} has {size} bytes, above the {MOST_FILE_BYTES} allowed")
     kind = tar.EntryKind.LINK if mode == "120000" else tar.EntryKind.FILE

@@ -68,10 +68,9 @@ def end() -> bytes:
 
 def write(contents: Iterable["Content"]) -> Iterator[bytes]:
     """Yield a whole small tar, folders added, from contents in memory."""
-    body_by_path = {content.entry.path: content.body for content in contents}
-    entries = [content.entry for content in contents]
-    for entry in with_folders(entries):
-        body = body_by_path.get(entry.path, b"")
+    by_path = {content.entry.path: content for content in contents}
+    for entry in with_folders(content.entry for content in by_path.values()):
+        body = by_path[entry.path].body if entry.path in by_path else b""
         yield header(entry) + body + padding(len(body))
     yield end()
 

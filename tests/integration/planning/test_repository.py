@@ -1,0 +1,267 @@
+import io
+import os
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from farm.errors import SpecError
+from farm.model import RepositorySpec
+from farm.planning import repository
+from farm.planning.repository import pack_repository
+from tests.builders.planning import a_repository, git
+
+
+def packed(folder: Path, ref: str = "HEAD", **place: str) -> bytes:
+    target = folder / f"packed-{len(list(folder.iterdir()))}.tar"
+    pack_repository(RepositorySpec.model_validate({"ref": ref} | (place or {"path": "repo"})), folder, target)
+    return target.read_bytes()
+
+
+def refused(folder: Path, ref: str = "HEAD", **place: str) -> str:
+    with pytest.raises(SpecError) as caught:
+        packed(folder, ref, **place)
+    return str(caught.value)
+
+
+def listing(body: bytes) -> dict[str, str]:
+    with tarfile.open(fileobj=io.BytesIO(body), mode="r:") as tar:
+        return {
+            one.name: f"{oct(one.mode)} {one.linkname or (tar.extractfile(one) or io.BytesIO()).read().decode()}"
+            for one in tar
+        }
+
+
+def a_tree(folder: Path, *lines: str) -> None:
+    """Commit a tree that git's own tools would not make; each line is `mode type content path`."""
+    entries = b""
+    for line in lines:
+        mode, kind, content, path = line.split(" ", 3)
+        made = content if kind == "commit" else git(folder, "hash-object", "-w", "--stdin", stdin=content.encode())
+        entries += f"{mode} {kind} {made}\t{path}".encode() + b"\0"
+    tree = git(folder, "mktree", "-z", stdin=entries)
+    commit = git(folder, "commit-tree", "-m", "made", tree)
+    git(folder, "update-ref", "refs/heads/main", commit)
+
+
+def test_a_commits_files_are_packed_with_their_modes_and_links(tmp_path: Path) -> None:
+    repo = tmp_path / "repo"
+    a_repository(repo, {"src/a.py": "x\n", "two\nlines": "y", "ünï": "z"})
+    (repo / "run").write_text("#!\n")
+    (repo / "run").chmod(0o755)
+    (repo / "src" / "up").symlink_to("../run")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "more")
+    assert listing(packed(tmp_path)) == {
+        "run": "0o755 #!\n",
+        "src": "0o755 ",
+        "src/a.py": "0o644 x\n",
+        "src/up": "0o755 ../run",
+        "two\nlines": "0o644 y",
+        "ünï": "0o644 z",
+    }
+
+
+def test_what_is_not_committed_is_not_packed(tmp_path: Path) -> None:
+    a_repository(tmp_path / "repo")
+    (tmp_path / "repo" / "a.txt").write_text("changed\n")
+    (tmp_path / "repo" / "new.txt").write_text("new\n")
+    assert listing(packed(tmp_path)) == {"a.txt": "0o644 one\n"}
+
+
+def test_a_ref_may_be_a_branch_a_tag_or_a_commit(tmp_path: Path) -> None:
+    first = a_repository(tmp_path / "repo")
+    git(tmp_path / "repo", "tag", "-a", "v1", "-m", "v1")
+    (tmp_path / "repo" / "b.txt").write_text("two\n")
+    git(tmp_path / "repo", "add", "-A")
+    git(tmp_path / "repo", "commit", "-qm", "second")
+    older = [listing(packed(tmp_path, ref)) for ref in ("v1", first, first[:10], "main~1")]
+    assert older == [{"a.txt": "0o644 one\n"}] * 4
+    assert set(listing(packed(tmp_path, "main"))) == {"a.txt", "b.txt"}
+
+
+def test_every_way_to_the_same_commit_gives_the_same_bytes(tmp_path: Path) -> None:
+    commit = a_repository(tmp_path / "repo", {"a": "1", "b/c": "2"})
+    repo = tmp_path / "repo"
+    git(repo, "bundle", "create", str(tmp_path / "repo.bundle"), "HEAD", "main")
+    git(tmp_path, "clone", "-q", "--bare", str(repo), str(tmp_path / "bare.git"))
+    git(repo, "gc", "-q")
+    url = f"file://{repo}"
+    ways = [
+        packed(tmp_path),
+        packed(tmp_path, path="repo.bundle"),
+        packed(tmp_path, path="bare.git"),
+        packed(tmp_path, path=str(repo)),
+        packed(tmp_path, url=url),
+        packed(tmp_path, "main", url=url),
+        packed(tmp_path, commit, url=url),
+        packed(tmp_path, commit[:12], url=url),
+    ]
+    assert len(set(ways)) == 1
+
+
+def test_the_repositorys_own_attributes_and_settings_change_nothing(tmp_path: Path) -> None:
+    repo = tmp_path / "repo"
+    a_repository(repo, {"a.txt": "$Format:%H$\none\n", "left.txt": "x\n"})
+    plain = listing(packed(tmp_path))
+    (repo / ".git" / "info" / "attributes").write_text("a.txt export-subst eol=crlf\nleft.txt export-ignore\n")
+    git(repo, "config", "core.autocrlf", "true")
+    assert listing(packed(tmp_path)) == plain
+
+
+def test_a_hostile_repositorys_settings_run_nothing(tmp_path: Path) -> None:
+    repo, proof = tmp_path / "repo", tmp_path / "proof"
+    a_repository(repo)
+    for key in ("core.fsmonitor", "core.sshCommand", "core.alternateRefsCommand", "uploadpack.packObjectsHook"):
+        git(repo, "config", key, f"touch {proof}; false")
+    git(repo, "config", "remote.origin.url", f"ext::sh -c 'touch {proof}'")
+    git(repo, "config", "remote.origin.promisor", "true")
+    git(repo, "config", "extensions.partialClone", "origin")
+    git(repo, "config", "core.repositoryFormatVersion", "1")
+    object_id = git(repo, "rev-parse", "HEAD:a.txt")
+    (repo / ".git" / "objects" / object_id[:2] / object_id[2:]).unlink()
+    assert "repository 'repo'" in refused(tmp_path)
+    assert not proof.exists()
+
+
+def test_a_repository_of_somebody_else_can_be_read(tmp_path: Path) -> None:
+    a_repository(tmp_path / "repo")
+    if os.geteuid() == 0:
+        os.chown(tmp_path / "repo", 1234, 1234)
+        os.chown(tmp_path / "repo" / ".git", 1234, 1234)
+    assert listing(packed(tmp_path)) == {"a.txt": "0o644 one\n"}
+
+
+def test_a_replaced_object_is_read_as_it_was_committed(tmp_path: Path) -> None:
+    repo = tmp_path / "repo"
+    a_repository(repo)
+    other = git(repo, "hash-object", "-w", "--stdin", stdin=b"other\n")
+    git(repo, "replace", git(repo, "rev-parse", "HEAD:a.txt"), other)
+    assert listing(packed(tmp_path)) == {"a.txt": "0o644 one\n"}
+
+
+def test_an_unresolvable_ref_names_the_refs_that_are_there(tmp_path: Path) -> None:
+    a_repository(tmp_path / "repo")
+    git(tmp_path / "repo", "tag", "v1")
+    said = refused(tmp_path, "v2")
+    assert said.startswith("repository 'repo' has no commit 'v2'; it has: ")
+    assert "main" in said
+    assert "v1" in said
+
+
+def test_a_repository_without_a_commit_says_so(tmp_path: Path) -> None:
+    (tmp_path / "repo").mkdir()
+    git(tmp_path / "repo", "init", "-q")
+    assert refused(tmp_path) == "repository 'repo' has no commit 'HEAD'; it has no commit yet"
+
+
+@pytest.mark.parametrize("ref", ["--upload-pack=touch proof", "-x", "", "a\nb"])
+def test_a_ref_that_is_an_option_or_no_name_is_refused(tmp_path: Path, ref: str) -> None:
+    a_repository(tmp_path / "repo")
+    assert "is not a ref" in refused(tmp_path, ref)
+
+
+def test_a_folder_that_is_no_repository_is_not_taken_for_the_one_around_it(tmp_path: Path) -> None:
+    a_repository(tmp_path, {"repo/x": "y"})
+    assert "repository 'repo' is not a git repository" in refused(tmp_path)
+
+
+def test_a_missing_path_is_told(tmp_path: Path) -> None:
+    assert "there is no folder and no bundle file there" in refused(tmp_path)
+
+
+def test_a_file_that_is_no_bundle_is_told(tmp_path: Path) -> None:
+    (tmp_path / "repo").write_text("not a bundle")
+    assert "not a complete git bundle" in refused(tmp_path)
+
+
+@pytest.mark.parametrize("url", ["ext::sh -c true", "repo", "/srv/repo", "ftp://host/x", "-x"])
+def test_only_known_protocols_are_spoken(tmp_path: Path, url: str) -> None:
+    assert "is not a URL of file, git, http, https, ssh" in refused(tmp_path, url=url)
+
+
+def test_a_url_that_leads_nowhere_is_told(tmp_path: Path) -> None:
+    assert "can't be fetched" in refused(tmp_path, url=f"file://{tmp_path}/none")
+
+
+def test_a_ref_that_a_url_does_not_have_names_those_it_has(tmp_path: Path) -> None:
+    a_repository(tmp_path / "repo")
+    assert "has no commit 'v9'; it has: main" in refused(tmp_path, "v9", url=f"file://{tmp_path}/repo")
+
+
+@pytest.mark.parametrize(
+    ("path", "target"),
+    [
+        ("link", "/etc/passwd"),
+        ("link", "../outside"),
+        ("link", "a/../../x"),
+        ("link", "inner/../x"),
+        ("link", ".git/config"),
+        ("link", "x" * 5000),
+    ],
+)
+def test_a_link_that_could_lead_out_is_refused(tmp_path: Path, path: str, target: str) -> None:
+    a_repository(tmp_path / "repo")
+    a_tree(tmp_path / "repo", f"120000 blob {target} {path}")
+    assert "is a symbolic link out of the repository" in refused(tmp_path)
+
+
+def test_a_submodule_is_refused_by_name(tmp_path: Path) -> None:
+    commit = a_repository(tmp_path / "repo")
+    a_tree(tmp_path / "repo", f"160000 commit {commit} vendor")
+    assert "'vendor' is a submodule, which is not supported" in refused(tmp_path)
+
+
+@pytest.mark.parametrize("name", [".git", ".GIT", "..", "."])
+def test_a_path_that_git_itself_would_not_make_is_refused(tmp_path: Path, name: str) -> None:
+    a_repository(tmp_path / "repo")
+    a_tree(tmp_path / "repo", f"100644 blob x {name}")
+    assert "is unsafe" in refused(tmp_path)
+
+
+def test_a_path_that_stands_twice_is_refused(tmp_path: Path) -> None:
+    repo = tmp_path / "repo"
+    a_repository(repo)
+    blob = git(repo, "hash-object", "-w", "--stdin", stdin=b"x")
+    entry = b"100644 a\0" + bytes.fromhex(blob)
+    tree = git(repo, "hash-object", "-w", "-t", "tree", "--literally", "--stdin", stdin=entry * 2)
+    git(repo, "update-ref", "refs/heads/main", git(repo, "commit-tree", "-m", "m", tree))
+    assert "holds a path twice" in refused(tmp_path)
+
+
+def test_a_file_name_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
+    repo = tmp_path / "repo"
+    a_repository(repo)
+    (repo / os.fsdecode(b"\xff")).write_text("x")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "m")
+    assert "is not UTF-8; rename it" in refused(tmp_path)
+
+
+def test_a_huge_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    repo = tmp_path / "repo"
+    a_repository(repo)
+    size = repository.MOST_FILE_BYTES + 1
+    with (repo / "huge").open("wb") as stream:
+        stream.truncate(size)
+    git(repo, "-c", "core.compression=1", "-c", "core.bigFileThreshold=1m", "add", "huge")
+    git(repo, "commit", "-qm", "huge")
+    assert f"'huge' has {size} bytes, above the {repository.MOST_FILE_BYTES} allowed" in refused(tmp_path)
+
+
+def test_a_missing_object_is_told(tmp_path: Path) -> None:
+    repo = tmp_path / "repo"
+    a_repository(repo)
+    object_id = git(repo, "rev-parse", "HEAD:a.txt")
+    (repo / ".git" / "objects" / object_id[:2] / object_id[2:]).unlink()
+    assert "repair it with `git fsck`" in refused(tmp_path)
+
+
+def test_nothing_is_left_behind_in_the_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    a_repository(tmp_path / "repo")
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(scratch))
+    packed(tmp_path, url=f"file://{tmp_path}/repo")
+    refused(tmp_path, "v9", url=f"file://{tmp_path}/repo")
+    assert list(scratch.iterdir()) == []

@@ -1,0 +1,54 @@
+from typing import Any
+
+import pytest
+
+from farm.model import SweepSpec
+from farm.planning.admit import cross_checks
+
+TASK = {"id": "t", "repository": {"path": "r"}, "prompt": "p", "oracle": {"kind": "command"}}
+OFF = {"name": "off", "role": "incumbent", "agent": {"kind": "robot"}}
+ON = {"name": "on", "role": "candidate", "agent": {"kind": "robot"}}
+
+
+def found(**fields: Any) -> list[tuple[object, str]]:
+    spec = SweepSpec.model_validate({"name": "s", "tasks": [TASK], "arms": [OFF, ON]} | fields)
+    return [(problem.loc, problem.text) for problem in cross_checks(spec)]
+
+
+def test_a_fitting_sweep_has_no_problem() -> None:
+    assert found() == []
+
+
+def test_one_arm_alone_may_be_an_incumbent_or_a_control() -> None:
+    assert found(arms=[OFF]) == []
+    assert found(arms=[OFF | {"role": "control"}]) == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "loc", "text"),
+    [
+        ({"tasks": []}, ("tasks",), "there is no task"),
+        ({"tasks": [TASK, TASK]}, ("tasks", 1, "id"), "'t' is already the id of tasks[0]"),
+        ({"arms": [OFF, ON, ON]}, ("arms", 2, "name"), "'on' is already the name of arms[1]"),
+        ({"arms": [ON]}, ("arms", 0, "role"), "arm 'on' is a candidate without an incumbent"),
+        ({"arms": [OFF, OFF | {"name": "b"}]}, ("arms", 1, "role"), "'b' is a second incumbent beside 'off'"),
+        ({"gates": [{"kind": "g"}, {"kind": "g"}]}, ("gates", 1, "kind"), "'g' is already the kind of gates[0]"),
+        (
+            {"metrics": [{"name": "m", "source": "oracle", "key": "k"}] * 2},
+            ("metrics", 1, "name"),
+            "'m' is already the name of metrics[0]",
+        ),
+        ({"arms": [OFF, ON | {"overlay": {}}]}, ("arms", 1, "overlay"), "the overlay adds nothing"),
+        ({"arms": [OFF, ON | {"overlay": {"files": "f"}}]}, ("arms", 1, "overlay"), "needs a boundary"),
+        (
+            {"arms": [OFF, ON | {"overlay": {"instructions": ["i"], "boundary": ["x"]}}]},
+            ("arms", 1, "overlay", "boundary"),
+            "bounds nothing",
+        ),
+        ({"trials": 10_000, "tasks": [TASK | {"id": f"t{n}"} for n in range(51)]}, ("trials",), "1020000 cells"),
+    ],
+)
+def test_parts_that_do_not_fit_are_named(fields: dict[str, Any], loc: object, text: str) -> None:
+    ((at, said),) = found(**fields)
+    assert at == loc
+    assert text in said
