@@ -16,7 +16,7 @@ from worker.cell.stops import VerifierBrokenError
 from worker.session import CheckResult, OracleRequest
 from worker.staging.ground import Ground
 from worker.staging.hidden import hidden_files
-from worker.trees.copying import copy_tree, remove_tree
+from worker.trees.copying import copy_tree, listing, remove_tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,8 @@ class Checks:
         command = self.cast.task.verify
         if command is None:
             return None
-        copy = self.boxes.folder.scratch()
-        copy_tree(self.boxes.folder.workspace, copy, self.boxes.folder.owner)
+        workspace, copy = self.boxes.folder.workspace, self.boxes.folder.scratch()
+        copy_tree(workspace, listing(workspace), copy, self.boxes.folder.owner)
         plan = CheckPlan(command.argv, command.env, copy, command.limits, is_writable=True)
         result = self.boxes.run_check(plan)
         remove_tree(copy)

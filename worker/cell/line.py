@@ -123,7 +123,7 @@ class CellLine:
     def _prove(self, attempt: Attempt, cast: Cast, folder: CellFolder, pulse: Pulse) -> Evidence:
         with attempt.stage("stage"):
             template = self._templates.ready(cast.task.snapshot, cast.arm.overlay)
-            copy_tree(template.path, folder.workspace, folder.owner)
+            copy_tree(template.path, template.listing, folder.workspace, folder.owner)
         boxes = Boxes(self._ports.sandbox, self._place.slot, folder, lambda: pulse.must_stop)
         checks = Checks(cast, attempt, boxes, self._ground, self._ports.truth)
         with attempt.stage("sessions"):

@@ -46,7 +46,7 @@ class CellSessions:
         home = self.boxes.folder.new_home()
         lay_home_files(launch, home, self.boxes.folder.owner)
         parser = cast.agent.parser(name)
-        streams = RawStreams(self.boxes.folder.streams, name, limits.output_bytes, parser.feed)
+        streams = RawStreams(self.boxes.folder.path, name, limits.output_bytes, parser.feed)
         try:
             ended = self.boxes.run_session(launch, home, limits, streams.sink)
         finally:

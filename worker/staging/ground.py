@@ -40,11 +40,6 @@ class CellFolder:
     def out(self) -> Path:
         return self.path / "out"
 
-    @property
-    def streams(self) -> Path:
-        """Raw output of the guests, ours alone."""
-        return self.path / "streams"
-
     def new_home(self) -> Path:
         """Make a fresh home: nothing passes from one sandboxed process to the next through it."""
         return self._new(f"home-{secrets.token_hex(4)}")
@@ -64,7 +59,6 @@ class CellFolder:
         self.path.mkdir(mode=0o700)
         give(self.path, self.owner)
         self._new("out")
-        self.streams.mkdir(mode=0o700)
 
     def remove(self) -> None:
         """Remove all of it; raise TreeError when something stays."""

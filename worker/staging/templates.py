@@ -14,13 +14,13 @@ from farm.errors import SpecError
 from farm.model import Digest, Overlay, Snapshot, canonical_json
 from farm.ports import BlobStore
 from worker.trees.archive import unpack
-from worker.trees.copying import remove_tree
+from worker.trees.copying import listing, remove_tree
 from worker.trees.errors import TreeError
 from worker.trees.git import commit_everything
 from worker.trees.globs import matches_any
-from worker.trees.scan import Tree, scan
+from worker.trees.scan import Found, Tree, scan
 
-_FORMAT = 1
+_FORMAT = 2
 """Raised when templates of the same inputs are made differently, so that old ones are not taken for new."""
 _MOST_TREES = 64
 
@@ -31,6 +31,7 @@ class Template:
 
     path: Path
     tree: Tree
+    listing: tuple[Found, ...]
 
 
 class Templates:
@@ -53,7 +54,7 @@ class Templates:
             path = self._root / key
             if not path.exists():
                 self._make(path, snapshot, overlay)
-            template = Template(path, scan(path))
+            template = Template(path, scan(path), listing(path))
             self._known[key] = template
             if len(self._known) > _MOST_TREES:
                 self._known.popitem(last=False)

@@ -32,8 +32,13 @@ def give(path: Path | str, owner: Ownership) -> None:
         os.chown(path, owner.uid, owner.gid, follow_symlinks=False)
 
 
-def copy_tree(source: Path, target: Path, owner: Ownership) -> None:
-    """Copy files, folders and links (never followed) to the new folder `target`, .git included.
+def listing(source: Path) -> tuple[Found, ...]:
+    """List all that a copy of `source` takes, .git included."""
+    return tuple(walk(source, with_git=True))
+
+
+def copy_tree(source: Path, found: tuple[Found, ...], target: Path, owner: Ownership) -> None:
+    """Copy what `listing` found, files, folders and links (never followed), to the new folder `target`.
 
     Modification times are kept, so that a git index in the copy stays valid. What is no file, folder or link is left
     out. Nothing may change `source` meanwhile. A pure Python copy: 0.1 ms a file, as fast as `cp -a` for the small
@@ -41,8 +46,8 @@ def copy_tree(source: Path, target: Path, owner: Ownership) -> None:
     """
     target.mkdir(mode=0o755)
     give(target, owner)
-    for found in walk(source, with_git=True):
-        _copy(f"{source}/{found.path}", f"{target}/{found.path}", found, owner)
+    for one in found:
+        _copy(f"{source}/{one.path}", f"{target}/{one.path}", one, owner)
 
 
 def remove_tree(path: Path) -> None:

@@ -5,6 +5,7 @@ configurations that an agent could leave there would run its code as us.
 """
 
 import os
+import shutil
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -84,3 +85,12 @@ def commit_everything(work_tree: Path) -> None:
     git.run("add", "--all", "--force", ".")
     git.run("commit", "--quiet", "--allow-empty", "--no-verify", "--message", "workspace")
     git.run("repack", "-adq")
+    git.run("pack-refs", "--all")
+    _drop_what_nobody_reads(git.git_dir)
+
+
+def _drop_what_nobody_reads(git_dir: Path) -> None:
+    """Leave HEAD, config, index, one pack and one ref: no reflog, and half as many entries to copy for every cell."""
+    for name in ("logs", "info", "objects/info", "refs/heads", "refs/tags"):
+        shutil.rmtree(git_dir / name, ignore_errors=True)
+    (git_dir / "COMMIT_EDITMSG").unlink(missing_ok=True)
