@@ -15,7 +15,8 @@ from pydantic import ValidationError
 
 from farm.adapters import celery, embedded, local_worker, memory, redis, system_clock
 from farm.errors import SpecError
-from farm.model import Plan
+from farm.model import Plan, SweepId, parse_record
+from farm.model.keys import SWEEPS, plan_key
 from farm.planning import plan_sweep
 from farm.plugins import Plugins
 from farm.ports import (
@@ -30,6 +31,8 @@ from farm.ports import (
     Store,
 )
 from farm.settings import FarmSettings
+
+_MOST_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +66,25 @@ def plugins() -> Plugins:
     return Plugins()
 
 
-def make_plan(sweep_file: Path, blobs: BlobStore | None) -> Plan:
-    """Plan the sweep; its inputs reach `blobs` only when all of them are right, so that a mistake leaves nothing."""
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A plan whose inputs are still in memory, so that a mistake leaves nothing in the store."""
+
+    plan: Plan
+    inputs: tuple[bytes, ...]
+
+    def deliver(self, blobs: BlobStore) -> Plan:
+        """Store the inputs and return the plan."""
+        for body in self.inputs:
+            blobs.put(body)
+        return self.plan
+
+
+def draft_plan(sweep_file: Path) -> Draft:
+    """Plan the sweep of a file; raise SpecError for whatever a person must change."""
     held = memory.MemoryStore().blobs
     plan = plan_sweep(sweep_file, held, plugins())
-    if blobs is not None:
-        for body in held.bodies.values():
-            blobs.put(body)
-    return plan
+    return Draft(plan, tuple(held.bodies.values()))
 
 
 def open_store(url: str | None, settings: FarmSettings) -> Store:
@@ -81,6 +95,21 @@ def open_store(url: str | None, settings: FarmSettings) -> Store:
     opener = plugins().load("stores", urlsplit(place).scheme)
     store: Store = opener(place, settings.store_access)
     return store
+
+
+def known_sweep(store: Store, sweep: SweepId) -> Plan:
+    """Read a sweep's plan; raise SpecError that names the store's sweeps when there is no such one."""
+    body = store.records.read(plan_key(sweep))
+    if body is not None:
+        return parse_record(Plan, body, plan_key(sweep))
+    known = sweeps(store)
+    listed = ", ".join(known[-_MOST_NAMED:]) or "none"
+    raise SpecError(f"{store.url} holds no sweep {sweep!r}; the last of its {len(known)} sweeps: {listed}")
+
+
+def sweeps(store: Store) -> list[SweepId]:
+    """List the sweeps that the store holds."""
+    return [SweepId(key.split("/")[1]) for key in store.records.keys(SWEEPS) if key.endswith("/plan.json")]
 
 
 def connect(url: str) -> Exchange:

@@ -4,11 +4,13 @@ Here alone an error becomes an exit code.
 """
 
 import importlib
+import logging
 import sys
 
 import click
 from typing_extensions import override
 
+from farm import telemetry
 from farm.cli.verbs import VERBS
 from farm.errors import FarmError
 from farm.version import __version__
@@ -54,6 +56,7 @@ def farm() -> None:
 
 def main() -> None:
     """Run the command line and exit with the code that says what happened."""
+    telemetry.configure(json=not sys.stderr.isatty(), level=logging.WARNING)
     try:
         code = farm.main(standalone_mode=False)
     except click.exceptions.Exit as ending:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import click
+from pydantic import JsonValue
 
 from farm import bootstrap
 from farm.cli.common import answer, json_option
@@ -31,9 +32,13 @@ def describe(plan: Plan) -> list[str]:
 @json_option
 def command(sweep_file: Path, *, cells: bool, as_json: bool) -> None:
     """Show what a sweep would run, without running or storing anything."""
-    plan = bootstrap.make_plan(sweep_file, None)
+    plan = bootstrap.draft_plan(sweep_file).plan
     lines = describe(plan)
     if cells:
         lines += [f"{index:>6}  {cell.id}" for index, cell in enumerate(plan.cells)]
-    document = {"digest": str(plan.digest), "cell_count": len(plan.cells), "plan": plan.model_dump(mode="json")}
+    document: dict[str, JsonValue] = {
+        "digest": str(plan.digest),
+        "cell_count": len(plan.cells),
+        "plan": plan.model_dump(mode="json"),
+    }
     answer(document, lines, as_json=as_json)

@@ -1,25 +1,13 @@
 """farm submit."""
 
-import os
-import pwd
-import socket
 from pathlib import Path
 
 import click
 
 from farm import bootstrap
 from farm.cli.common import answer, json_option, store_option
+from farm.cli.drive import submitter
 from farm.coordinator.submit import submit
-
-
-def submitter() -> str:
-    """Name who submits: user and host, for the record."""
-    uid = os.getuid()
-    try:
-        user = pwd.getpwuid(uid).pw_name
-    except KeyError:  # a container's user without an entry
-        user = str(uid)
-    return f"{user}@{socket.gethostname()}"
 
 
 @click.command(name="submit", epilog="Example:  farm submit sweep.yaml --store s3://farm/sweeps")
@@ -30,7 +18,8 @@ def submitter() -> str:
 def command(sweep_file: Path, *, edition: int | None, store: str | None, as_json: bool) -> None:
     """Freeze a sweep into the store and print its id; nothing runs until it is coordinated."""
     place = bootstrap.open_store(store, bootstrap.read_settings())
+    draft = bootstrap.draft_plan(sweep_file)
     place.check()
-    plan = bootstrap.make_plan(sweep_file, place.blobs)
-    sweep = submit(plan, edition, place, submitted_by=submitter(), clock=bootstrap.clock())
+    plan = draft.deliver(place.blobs)
+    sweep = submit(plan, edition, place.records, submitted_by=submitter(), clock=bootstrap.clock())
     answer({"sweep": sweep, "cells": len(plan.cells), "store": place.url}, [sweep], as_json=as_json)

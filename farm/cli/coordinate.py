@@ -1,0 +1,26 @@
+"""farm coordinate."""
+
+import click
+
+from farm import bootstrap
+from farm.cli.common import answer, json_option, store_option
+from farm.cli.display import live_display
+from farm.cli.drive import coordinate, open_drive
+from farm.cli.interrupts import Interrupts
+from farm.model import SweepId
+
+
+@click.command(name="coordinate", epilog="Example:  farm coordinate quickstart-3f9a1c2b4d5e.1")
+@click.argument("sweep", type=SweepId)
+@store_option
+@json_option
+@click.pass_context
+def command(ctx: click.Context, sweep: SweepId, store: str | None, *, as_json: bool) -> None:
+    """Send a submitted sweep's cells to the workers until it ends; Ctrl-C leaves it open and the workers at work."""
+    settings = bootstrap.read_settings()
+    drive = open_drive(sweep, bootstrap.open_store(store, settings), bootstrap.connect(bootstrap.redis_url(settings)))
+    with Interrupts() as interrupts, live_display(quiet=as_json) as show:
+        end = coordinate(drive, lambda: interrupts.asked_to_stop, show)
+    reason = end.close.reason.value if end.close else end.kind.value
+    answer({"sweep": sweep, "end": reason}, [f"{sweep}: {reason}; next: farm finalize {sweep}"], as_json=as_json)
+    ctx.exit(0)

@@ -1,0 +1,86 @@
+"""Live progress: a table that redraws itself in a terminal, a line now and then elsewhere."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from farm.coordinator.progress import ArmProgress, Progress
+
+_BAR_WIDTH = 24
+Show = Callable[[Progress], None]
+
+
+def duration_text(seconds: float | None) -> str:
+    """Say a duration as h:mm:ss or m:ss; `unknown` for None."""
+    if seconds is None:
+        return "unknown"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def cost_text(arm: ArmProgress) -> str:
+    """Say an arm's cost so far; what nobody measured is said, not counted as nothing."""
+    known = arm.done - arm.cost_unknown
+    if not known:
+        return "unknown" if arm.done else ""
+    return f"${arm.cost_usd:.2f}" + (f" + {arm.cost_unknown} unknown" if arm.cost_unknown else "")
+
+
+def headline(progress: Progress) -> str:
+    """Say the whole sweep in one line."""
+    parts = [
+        f"{progress.done}/{progress.planned} done",
+        f"{progress.running} running",
+        f"{progress.failed} failed",
+        f"ETA {duration_text(progress.eta_s)}",
+    ]
+    if progress.is_paused:
+        parts.append("paused by the breaker")
+    if progress.waiting:
+        parts.append(progress.waiting)
+    return ", ".join(parts)
+
+
+def _picture(progress: Progress) -> Group:
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for column in ("arm", "", "done", "running", "failed", "correct", "cost"):
+        table.add_column(column, justify="left" if column in {"arm", ""} else "right")
+    for arm in progress.arms:
+        bar = ProgressBar(total=max(1, arm.planned), completed=arm.done, width=_BAR_WIDTH)
+        counts = (f"{arm.done}/{arm.planned}", str(arm.running), str(arm.failed), str(arm.correct))
+        table.add_row(arm.arm, bar, *counts, cost_text(arm))
+    notes = [Text(f"  {note}", style="dim") for note in progress.notes]
+    return Group(Text(f"{progress.sweep}: {headline(progress)}"), table, *notes)
+
+
+@contextmanager
+def live_display(*, quiet: bool) -> Iterator[Show]:
+    """Give a function that shows progress on stderr for as long as the block lasts."""
+    console = Console(stderr=True)
+    if quiet:
+        yield lambda _progress: None
+    elif console.is_terminal:
+        with Live(console=console, refresh_per_second=8) as live:
+            yield lambda progress: live.update(_picture(progress))
+    else:
+        yield _Lines(console).show
+
+
+class _Lines:
+    """Prints a line when the count of done cells, or what it waits for, has changed."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._last: tuple[int, str | None] | None = None
+
+    def show(self, progress: Progress) -> None:
+        now = (progress.done, progress.waiting)
+        if now != self._last:
+            self._last = now
+            self._console.print(f"{progress.sweep}: {headline(progress)}", highlight=False, soft_wrap=True)

@@ -1,0 +1,34 @@
+"""farm run."""
+
+from pathlib import Path
+
+import click
+
+from farm import bootstrap
+from farm.cli.common import json_option, store_option
+from farm.cli.drive import submitter
+from farm.cli.local import LocalRun, go_on, slot_count
+from farm.coordinator.submit import submit
+
+
+@click.command(name="run", epilog="Example:  farm run sweep.yaml --slots 4")
+@click.argument("sweep_file", type=click.Path(path_type=Path))
+@click.option("--slots", type=click.IntRange(min=1), help="Cells to run at once on this machine. Default: the CPUs.")
+@store_option
+@json_option
+@click.pass_context
+def command(ctx: click.Context, sweep_file: Path, *, slots: int | None, store: str | None, as_json: bool) -> None:
+    """Plan, submit, coordinate, work and finalize in one command.
+
+    Uses the Redis of FARM_REDIS_URL, or starts a private one for the run. Ctrl-C leaves the sweep open for
+    `farm resume`; a second Ctrl-C cancels it.
+    """
+    settings = bootstrap.read_settings()
+    if settings.redis_url:
+        bootstrap.connect(settings.redis_url)
+    place = bootstrap.open_store(store, settings)
+    draft = bootstrap.draft_plan(sweep_file)
+    place.check()
+    plan = draft.deliver(place.blobs)
+    sweep = submit(plan, None, place.records, submitted_by=submitter(), clock=bootstrap.clock())
+    go_on(ctx, LocalRun(sweep, place, settings, slot_count(slots), as_json))

@@ -1,0 +1,107 @@
+"""What the farm survives: each part killed in the middle of a sweep, with everything real."""
+
+import json
+import os
+import signal
+
+import pytest
+
+from tests.builders.farm_command import Desk
+from tests.builders.faulty import Bench, a_bench, descendants, eventually, processes
+
+
+@pytest.fixture
+def bench(desk: Desk, redis_url: str) -> Bench:
+    return a_bench(desk, redis_url=redis_url, trials=2, nap_s=2.5)
+
+
+def running_for_a_second(bench: Bench, count: int) -> None:
+    eventually("the sessions run", lambda: len(bench.sleepers()) >= 2 * count)
+
+
+def test_a_killed_worker_costs_an_attempt_and_nothing_else(bench: Bench) -> None:
+    code, out = bench.farm("submit", "sweep.yaml")
+    assert code == 0, out
+    sweep = out.strip()
+    with (
+        bench.started("coordinate", sweep) as coordinator,
+        bench.started("worker", "--slots", "1") as first,
+        bench.started("worker", "--slots", "1"),
+    ):
+        running_for_a_second(bench, 2)
+        doomed = descendants(first.pid)
+        os.kill(first.pid, signal.SIGKILL)
+        eventually(
+            "no process of the killed worker is left",
+            lambda: not doomed & {tree.pid for tree in processes()},
+            limit_s=5,
+        )
+        assert coordinator.wait(timeout=90) == 0
+    assert len(bench.records("results/*.json")) == 4
+    faults = [json.loads(path.read_bytes())["fault"] for path in bench.records("attempts/*/*/outcome.json")]
+    assert [fault["kind"] for fault in faults if fault] == ["lost"]
+    assert bench.farm("finalize", sweep)[0] == 0
+    assert "lost" in bench.records("report/report.html")[0].read_text()
+    assert bench.farm("verify", sweep)[0] == 0
+
+
+def test_a_killed_coordinator_is_resumed_and_nothing_is_run_twice(bench: Bench) -> None:
+    sweep = bench.farm("submit", "sweep.yaml")[1].strip()
+    with bench.started("worker", "--slots", "1"):
+        with bench.started("coordinate", sweep) as coordinator:
+            eventually("a first result", lambda: len(bench.records("results/*.json")) >= 1)
+            os.kill(coordinator.pid, signal.SIGKILL)
+        code, out = bench.farm("resume", sweep, "--slots", "0")
+    assert code == 0, out
+    assert len(bench.records("results/*.json")) == 4
+    assert len(bench.records("attempts/*/*/claim.json")) == 4
+    assert bench.claims_after_results() == []
+
+
+def test_a_wiped_redis_loses_no_result(bench: Bench, wipe_redis: None) -> None:
+    sweep = bench.farm("submit", "sweep.yaml")[1].strip()
+    with bench.started("worker", "--slots", "1"), bench.started("coordinate", sweep) as coordinator:
+        eventually("a first result", lambda: len(bench.records("results/*.json")) >= 1)
+        wipe_redis()
+        assert coordinator.wait(timeout=90) == 0
+    assert len(bench.records("results/*.json")) == 4
+    assert bench.claims_after_results() == []
+    assert bench.farm("finalize", sweep)[0] == 0
+
+
+def test_an_interrupted_run_is_gone_within_five_seconds_and_resumes(desk: Desk) -> None:
+    bench = a_bench(desk, redis_url=None, trials=1, nap_s=2.5)
+    with bench.started("run", "sweep.yaml", "--slots", "2") as run:
+        eventually("the sessions run", lambda: len(bench.sleepers()) >= 4)
+        os.kill(run.pid, signal.SIGINT)
+        assert run.wait(timeout=5) == 130
+        assert bench.sleepers() == []
+        eventually("nothing of the run is left", lambda: desk.processes() == [], limit_s=1)
+    code, out = bench.farm("resume", bench.sweep(), "--slots", "2")
+    assert code == 0, out
+    assert len(bench.records("results/*.json")) == 2
+
+
+def test_a_killed_run_leaves_no_process_and_resumes(desk: Desk) -> None:
+    bench = a_bench(desk, redis_url=None, trials=1, nap_s=2.5)
+    with bench.started("run", "sweep.yaml", "--slots", "2") as run:
+        eventually("the sessions run", lambda: len(bench.sleepers()) >= 4)
+        os.kill(run.pid, signal.SIGKILL)
+        eventually("nothing of the run is left", lambda: desk.processes() == [], limit_s=5)
+        assert bench.sleepers() == []
+    code, out = bench.farm("resume", bench.sweep(), "--slots", "2")
+    assert code == 0, out
+    assert len(bench.records("results/*.json")) == 2
+
+
+def test_a_cancelled_sweep_stops_and_settles(bench: Bench) -> None:
+    sweep = bench.farm("submit", "sweep.yaml")[1].strip()
+    with bench.started("worker", "--slots", "2"), bench.started("coordinate", sweep) as coordinator:
+        eventually("the sessions run", lambda: len(bench.sleepers()) >= 4)
+        code, out = bench.farm("cancel", sweep)
+        assert code == 5, out
+        eventually("every session is stopped", lambda: bench.sleepers() == [], limit_s=2)
+        assert coordinator.wait(timeout=30) == 5
+    settlement = json.loads(bench.records("settlement.json")[0].read_bytes())
+    assert [cell["result"] for cell in settlement["cells"]] == [None] * 4
+    assert bench.farm("verify", sweep)[0] == 0
