@@ -41,9 +41,7 @@ def tabulate(records: SettledRecords) -> Table:
     """Make the table: one row for every planned cell, in plan order. Pure in the records."""
     settled = zip(records.plan.cells, records.settlement.cells, strict=True)
     rows = tuple(_row(cell, settled_cell, records) for cell, settled_cell in settled)
-    errors = (
-        records.cleanup.problems if records.settlement.workers_settled else (NOT_SETTLED, *records.cleanup.problems)
-    )
+    late = () if records.settlement.workers_settled else (NOT_SETTLED,)
     return Table(
         plan=records.plan,
         metrics=records.plan.metrics,

@@ -1,0 +1,358 @@
+"""The coordinator's loop over ports in memory: what must survive when parts die."""
+
+import pytest
+
+from farm.coordinator.loop import EndKind
+from farm.errors import ConflictError, SpecError
+from farm.model import (
+    BreakerPolicy,
+    CloseReason,
+    EventKind,
+    FaultKind,
+    RetryPolicy,
+    StopReason,
+    SweepId,
+    Ticket,
+    parse_record,
+)
+from farm.model.evidence import Outcome
+from farm.model.keys import cancel_key, close_key, outcome_key, result_key
+from farm.model.result import Close, Result
+from tests.builders.sweeps import Farm, Finding, Worker, a_plan, evidence, fault, indices, quick_retry
+
+
+def right(_ticket: Ticket) -> Finding:
+    return evidence()
+
+
+def test_a_sweep_runs_to_its_close_with_one_result_a_cell() -> None:
+    farm = Farm(a_plan(trials=20))
+    end = farm.run(farm.works(right))
+    assert (end.kind, end.close and end.close.reason) == (EndKind.CLOSED, CloseReason.COMPLETE)
+    assert len(farm.results()) == 40
+    assert all(farm.attempts(index) == [1] for index in range(40))
+
+
+def test_progress_counts_cells_by_arm() -> None:
+    farm = Farm(a_plan(trials=3))
+
+    def find(ticket: Ticket) -> Finding:
+        if ticket.index == 5:
+            return fault(FaultKind.TASK)
+        return evidence(correct=ticket.index != 0, cost=None if ticket.index == 2 else "0.5")
+
+    farm.run(farm.works(find))
+    last = farm.seen[-1]
+    assert (last.planned, last.done, last.running, last.queued, last.failed) == (6, 6, 0, 0, 1)
+    old, new = last.arms
+    assert (old.done, old.correct, old.failed, str(old.cost_usd), old.cost_unknown) == (3, 2, 0, "1.0", 1)
+    assert (new.done, new.correct, new.failed, str(new.cost_usd), new.cost_unknown) == (3, 2, 1, "1.0", 1)
+
+
+def test_no_more_is_outstanding_than_twice_the_slots() -> None:
+    farm = Farm(a_plan(trials=50), slots=3)
+    assert farm.run(lambda turn: turn > 5).kind is EndKind.INTERRUPTED
+    assert indices(farm.dispatcher.sent) == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_straggler_does_not_hold_the_rest() -> None:
+    farm = Farm(a_plan(trials=10), slots=1)
+    worker = Worker(farm)
+
+    def step(_turn: int) -> None:
+        for ticket in farm.dispatcher.take():
+            if worker.claim(ticket) and ticket.index != 0:
+                worker.finish(ticket.index, evidence())
+        worker.renew()
+        if len(farm.results()) == 19 and 0 in worker.held:
+            worker.finish(0, evidence())
+
+    farm.run(step)
+    assert farm.attempts(0) == [1]
+
+
+@pytest.mark.parametrize("attempts", [1, 3])
+def test_a_dead_worker_costs_an_attempt_and_the_last_one_becomes_lost(attempts: int) -> None:
+    farm = Farm(a_plan(trials=2, retry=quick_retry(most_attempts=attempts)))
+    farm.run(farm.works(lambda ticket: None if ticket.index == 1 else evidence()))
+    cell = farm.plan.cells[1].id
+    assert farm.attempts(1) == list(range(1, attempts + 1))
+    body = farm.records.read(result_key(farm.sweep, cell))
+    assert body is not None
+    result = parse_record(Result, body, cell)
+    assert (result.attempt, result.fault) == (attempts, FaultKind.LOST)
+
+
+def test_a_dead_worker_s_cell_is_run_again_elsewhere() -> None:
+    farm = Farm(a_plan(trials=2, retry=quick_retry()))
+    end = farm.run(farm.works(lambda ticket: None if ticket.attempt == 1 and ticket.index == 2 else evidence()))
+    assert end.close is not None
+    assert farm.attempts(2) == [1, 2]
+    assert any("lost" in note for note in farm.seen[-1].notes)
+
+
+def test_a_usable_outcome_without_its_result_is_completed_and_not_run_again() -> None:
+    farm = Farm(a_plan(trials=2))
+    worker = Worker(farm)
+
+    def step(_turn: int) -> None:
+        for ticket in farm.dispatcher.take():
+            worker.claim(ticket)
+            worker.finish(ticket.index, evidence(), with_result=ticket.index != 3, with_hint=ticket.index != 3)
+
+    farm.run(step)
+    assert farm.attempts(3) == [1]
+    assert len(farm.results()) == 4
+
+
+def test_lost_hints_are_found_out_from_the_leases() -> None:
+    farm = Farm(a_plan(trials=3), slots=1)
+    worker = Worker(farm)
+
+    def step(_turn: int) -> None:
+        for ticket in farm.dispatcher.take():
+            worker.claim(ticket)
+            worker.finish(ticket.index, evidence(), with_hint=False)
+        farm.events.receive(farm.sweep, 0.0)
+
+    farm.run(step)
+    assert [farm.attempts(index) for index in range(6)] == [[1]] * 6
+
+
+def test_a_lost_ticket_is_sent_again() -> None:
+    farm = Farm(a_plan(trials=1))
+    world, dropped = farm.works(right), list[Ticket]()
+
+    def step(turn: int) -> None:
+        if not dropped:
+            dropped.extend(farm.dispatcher.take())
+        world(turn)
+
+    farm.run(step)
+    assert indices(dropped) == [0, 1]
+    assert len(farm.results()) == 2
+
+
+def test_tickets_that_wait_for_a_busy_fleet_are_not_repeated_every_few_seconds() -> None:
+    farm = Farm(a_plan(trials=10), slots=1)
+    farm.beat(busy=1)
+    farm.run(lambda _turn: farm.clock.monotonic() > 50)
+    assert indices(farm.dispatcher.sent) == [0, 1]
+
+
+def test_doubled_and_foreign_hints_change_nothing() -> None:
+    farm = Farm(a_plan(trials=3))
+    world = farm.works(right)
+
+    def step(turn: int) -> None:
+        world(turn)
+        for index in (0, 0, 5, 99, -1):
+            farm.hint(EventKind.FINISHED, index, 1)
+            farm.hint(EventKind.CLAIMED, index, 7)
+
+    farm.run(step)
+    assert [farm.attempts(index) for index in range(6)] == [[1]] * 6
+
+
+def test_a_claim_that_was_only_hinted_at_costs_no_attempt() -> None:
+    farm = Farm(a_plan(trials=1))
+    world = farm.works(right)
+
+    def step(turn: int) -> None:
+        if turn < 60:
+            farm.dispatcher.take()
+            farm.hint(EventKind.CLAIMED, 0, 1)
+        else:
+            world(turn)
+
+    farm.run(step)
+    assert farm.attempts(0) == [1]
+
+
+def test_a_faulty_attempt_is_retried_after_its_wait_and_holds_no_slot_meanwhile() -> None:
+    farm = Farm(a_plan(trials=4, retry=RetryPolicy()), slots=1)
+    sent = dict[tuple[int, int], float]()
+
+    def find(ticket: Ticket) -> Finding:
+        sent[ticket.index, ticket.attempt] = farm.clock.monotonic()
+        return (
+            fault(FaultKind.RATE_LIMIT, retry_after_s=9.0) if (ticket.index, ticket.attempt) == (0, 1) else evidence()
+        )
+
+    farm.run(farm.works(find))
+    assert sent[0, 2] - sent[0, 1] >= 9.0
+    assert sent[7, 1] < sent[0, 2]
+
+
+def test_the_breaker_closes_the_sweep() -> None:
+    farm = Farm(a_plan(trials=30, breaker=BreakerPolicy(streak=5)), slots=2)
+    end = farm.run(farm.works(lambda ticket: evidence() if ticket.index < 10 else fault(FaultKind.TASK)))
+    assert end.close is not None
+    assert end.close.reason is CloseReason.BREAKER
+    assert farm.plan.cells[14].id in end.close.detail
+    assert len(farm.results()) <= 15 + 4
+
+
+def test_a_bug_closes_the_sweep() -> None:
+    farm = Farm(a_plan(trials=30))
+    end = farm.run(farm.works(lambda ticket: fault(FaultKind.BUG) if ticket.index == 3 else evidence()))
+    assert end.close is not None
+    assert (end.close.reason, "a bug fault" in end.close.detail) == (CloseReason.BUG, True)
+    assert len(farm.results()) < 20
+
+
+def test_a_cancel_stops_what_runs_and_sends_nothing_more() -> None:
+    farm = Farm(a_plan(trials=30))
+    end = farm.run(lambda turn: farm.cancel() if turn == 3 else None)
+    assert end.close is not None
+    assert end.close.reason is CloseReason.CANCELLED
+    assert farm.signals.stop_reason(farm.sweep) is StopReason.CANCEL
+    assert len(farm.dispatcher.sent) == 8
+
+
+def test_the_deadline_counts_from_the_opening_not_from_the_coordinator_s_start() -> None:
+    farm = Farm(a_plan(trials=30, deadline_s=100.0))
+    farm.clock.advance(99.0)
+    end = farm.run(lambda _turn: None)
+    assert end.close is not None
+    assert end.close.reason is CloseReason.DEADLINE
+    assert farm.clock.monotonic() < 103
+    assert farm.signals.stop_reason(farm.sweep) is StopReason.DEADLINE
+
+
+def test_a_cell_whose_worker_shuts_down_goes_to_another() -> None:
+    farm = Farm(a_plan(trials=2))
+    end = farm.run(farm.works(lambda ticket: fault(FaultKind.CANCELLED) if ticket.attempt == 1 else evidence()))
+    assert end.close is not None
+    assert farm.attempts(0) == [1, 2]
+
+
+def test_a_deferred_cell_leaves_the_sweep_open_and_the_next_run_goes_on() -> None:
+    farm = Farm(a_plan(trials=3))
+    first = farm.run(farm.works(lambda ticket: fault(FaultKind.DEFERRED) if ticket.index == 1 else evidence()))
+    assert (first.kind, len(farm.results()), farm.records.read(close_key(farm.sweep))) == (EndKind.LEFT_OPEN, 5, None)
+    second = farm.run(farm.works(right))
+    assert second.kind is EndKind.CLOSED
+    assert [farm.attempts(index) for index in range(6)] == [[1], [1, 2], [1], [1], [1], [1]]
+
+
+def test_a_resumed_sweep_runs_only_what_has_no_result_also_after_a_wipe() -> None:
+    farm = Farm(a_plan(trials=20))
+    world = farm.works(right)
+    farm.run(lambda turn: True if len(farm.results()) >= 15 else world(turn))
+    farm.wipe()
+    farm.clock.advance(60)
+    end = farm.run(farm.works(right), farm.coordinator("second"))
+    assert end.close is not None
+    assert [farm.attempts(index) for index in range(40)] == [[1]] * 40
+    assert farm.seen[-1].done == 40
+
+
+def test_a_cell_that_runs_through_a_crash_of_the_coordinator_is_not_run_twice() -> None:
+    farm = Farm(a_plan(trials=2))
+    worker = Worker(farm)
+
+    def claim_all(_turn: int) -> bool:
+        for ticket in farm.dispatcher.take():
+            worker.claim(ticket)
+        return len(worker.held) == 4
+
+    farm.run(claim_all)
+    since = farm.clock.monotonic()
+
+    def finish_later(_turn: int) -> None:
+        worker.renew()
+        for index in list(worker.held) if farm.clock.monotonic() > since + 40 else []:
+            worker.finish(index, evidence())
+
+    end = farm.run(finish_later, farm.coordinator("second"))
+    assert end.close is not None
+    assert [farm.attempts(index) for index in range(4)] == [[1]] * 4
+
+
+def test_a_wipe_in_the_middle_heals_by_itself() -> None:
+    farm = Farm(a_plan(trials=4), slots=2)
+    worker = Worker(farm)
+    wiped = list[float]()
+
+    def step(_turn: int) -> None:
+        for ticket in farm.dispatcher.take():
+            worker.claim(ticket)
+        if len(worker.held) == 4 and not wiped:
+            wiped.append(farm.clock.monotonic())
+            farm.leases.forget(farm.sweep)
+            farm.dispatcher.take()
+            farm.events.receive(farm.sweep, 0.0)
+        now = farm.clock.monotonic()
+        if wiped and now > wiped[0] + 4:
+            worker.renew()
+        for index in list(worker.held) if wiped and now > wiped[0] + 20 else []:
+            worker.finish(index, evidence())
+
+    end = farm.run(step)
+    assert end.close is not None
+    assert [farm.attempts(index) for index in range(8)] == [[1]] * 8
+
+
+def test_only_one_coordinator_leads() -> None:
+    farm = Farm(a_plan())
+    farm.leadership.lead(farm.sweep, "other", 10**6)
+    with pytest.raises(ConflictError, match="another coordinator"):
+        farm.run(lambda _turn: None)
+
+
+def test_an_interrupted_coordinator_resigns() -> None:
+    farm = Farm(a_plan())
+    farm.run(lambda turn: turn > 2)
+    assert farm.leadership.lead(farm.sweep, "other", 1.0)
+
+
+def test_a_closed_sweep_is_not_coordinated_again() -> None:
+    farm = Farm(a_plan(trials=1))
+    farm.run(farm.works(right))
+    farm.dispatcher.take()
+    end = farm.run(farm.works(right))
+    assert end.close is not None
+    assert (end.kind, end.close.reason, farm.dispatcher.sent) == (EndKind.CLOSED, CloseReason.COMPLETE, ())
+
+
+def test_a_sweep_that_somebody_closes_meanwhile_ends() -> None:
+    farm = Farm(a_plan(trials=9))
+    close = Close(sweep=farm.sweep, reason=CloseReason.UNFINISHED, closed_at=farm.clock.now())
+
+    def step(turn: int) -> None:
+        if turn == 2:
+            farm.records.create(close_key(farm.sweep), close.model_dump_json().encode())
+
+    assert farm.run(step).close == close
+
+
+def test_an_unknown_sweep_is_the_person_s_to_change() -> None:
+    farm = Farm(a_plan())
+    farm.sweep = SweepId("nobody-000000000000.1")
+    with pytest.raises(SpecError, match=r"plan\.json"):
+        farm.run(lambda _turn: None)
+
+
+def test_a_cancel_that_stands_at_the_start_keeps_the_stop_order() -> None:
+    farm = Farm(a_plan())
+    farm.cancel()
+    farm.signals.order_stop(farm.sweep, StopReason.CANCEL)
+    assert farm.run(lambda _turn: None).kind is EndKind.CLOSED
+    assert farm.signals.stop_reason(farm.sweep) is StopReason.CANCEL
+    assert farm.records.read(cancel_key(farm.sweep)) is not None
+
+
+def test_a_stop_order_of_an_earlier_run_is_withdrawn() -> None:
+    farm = Farm(a_plan())
+    farm.signals.order_stop(farm.sweep, StopReason.CANCEL)
+    farm.run(farm.works(right))
+    assert farm.signals.stop_reason(farm.sweep) is None
+
+
+def test_the_lost_outcome_says_who_was_lost() -> None:
+    farm = Farm(a_plan(trials=1, retry=quick_retry(most_attempts=1)))
+    farm.run(farm.works(lambda ticket: None if ticket.index == 0 else evidence()))
+    body = farm.records.read(outcome_key(farm.sweep, farm.plan.cells[0].id, 1))
+    assert body is not None
+    assert parse_record(Outcome, body, "outcome").host == "host/1"
