@@ -97,18 +97,16 @@ class Bubblewrap:
         refusals.refuse_unsafe(spec)
         started = time.monotonic()
         running = launch(self._order(spec, seccomp))
-        outlets = (
-            Outlet(running.stdout, Stream.STDOUT, sink, spec.limits.output_bytes),
-            Outlet(running.stderr, Stream.STDERR, sink, spec.limits.output_bytes),
-        )
         try:
+            outlets = (
+                Outlet(running.stdout, Stream.STDOUT, sink, spec.limits.output_bytes),
+                Outlet(running.stderr, Stream.STDERR, sink, spec.limits.output_bytes),
+            )
             cut = _watched(running, outlets, Watch(running.tree, outlets, spec.limits, stop))
             wall_s = time.monotonic() - started
             return _exit_of(spec, running.tree.end(), outlets, cut, wall_s)
         finally:
-            running.tree.close()
-            for outlet in outlets:
-                os.close(outlet.fd)
+            running.close()
 
     def _order(self, spec: SandboxSpec, seccomp: bytes | None) -> Launch:
         def words(fds: Inherited) -> Words:
@@ -157,19 +155,22 @@ def _watched(running: Running, outlets: tuple[Outlet, ...], watch: Watch) -> Cut
 
 
 def _exit_of(spec: SandboxSpec, ending: Ending, outlets: tuple[Outlet, ...], cut: Cut | None, wall_s: float) -> Exit:
+    """Make the exit out of what the init reported: bubblewrap's own code can't tell exit 137 from signal 9."""
     if cut is not None:
         return Exit(kind=cut.kind, limit=cut.limit, wall_s=wall_s, cpu_s=ending.cpu_s)
-    told = ending.report.split()
-    match told[:2] if ending.has_exit_code else []:
-        case ["exited", code]:
+    match [line.split() for line in ending.report.splitlines()]:
+        case [["started", _], ["exited", code]]:
             return Exit(kind=ExitKind.EXITED, code=int(code), wall_s=wall_s, cpu_s=ending.cpu_s)
-        case ["signaled", number]:
+        case [["started", _], ["signaled", number]]:
             return Exit(kind=ExitKind.SIGNALED, signal=int(number), wall_s=wall_s, cpu_s=ending.cpu_s)
-        case ["exec", number]:
-            raise SandboxCommandError(
-                f"{spec.argv[0]!r} could not be executed in the sandbox: {os.strerror(int(number))}"
+        case [["started", _], ["exec", number], *_]:
+            reason = os.strerror(int(number))
+            raise SandboxCommandError(f"{spec.argv[0]!r} could not be executed in the sandbox: {reason}")
+        case [["started", _]]:
+            raise SandboxError(
+                f"the sandbox of {spec.argv[0]!r} was killed from outside; look in the kernel's log for lack of memory"
             )
         case []:
             raise SandboxError(failures.explain(outlets[1].head.decode(errors="replace")))
         case _:
-            raise SandboxError(f"the sandbox's init refused to start {spec.argv[0]!r}: {ending.report.strip()!r}")
+            raise SandboxError(f"the sandbox's init could not start {spec.argv[0]!r}: {ending.report.strip()!r}")

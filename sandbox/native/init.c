@@ -7,6 +7,8 @@
  *
  *   descriptor N   N was left open by somebody: nothing was started
  *   limit NAME E   setrlimit failed with errno E: nothing was started
+ *   started 1      the sandbox stands; one of the following comes later, unless somebody kills this process
+ *   fork E         no process could be made for the command, errno E
  *   exec E         the command could not be executed, errno E
  *   exited N       the command ended by itself
  *   signaled N     the command was ended by signal N
@@ -92,6 +94,7 @@ int main(int count, char **words) {
     limit(RLIMIT_FSIZE, "fsize ", words[2]);
     limit(RLIMIT_NOFILE, "nofile ", words[3]);
     limit(RLIMIT_DATA, "data ", words[5]);
+    say("started", "", getpid());
     pid_t command = fork();
     if (command == 0) {
         limit(RLIMIT_NPROC, "nproc ", words[4]);
@@ -100,7 +103,7 @@ int main(int count, char **words) {
         _exit(NOT_EXECUTED);
     }
     if (command < 0) {
-        say("exec", "", errno);
+        say("fork", "", errno);
         _exit(BROKEN);
     }
     int status = reap_until(command);

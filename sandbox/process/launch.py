@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import signal
 import subprocess
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -52,6 +53,15 @@ class Running:
     stdout: int
     stderr: int
 
+    def close(self) -> None:
+        """Make sure that all is dead, and let go of the descriptors."""
+        try:
+            self.tree.end()
+        finally:
+            self.tree.close()
+            os.close(self.stdout)
+            os.close(self.stderr)
+
 
 def launch(order: Launch) -> Running:
     """Start `order`; the caller ends and closes the tree, and closes the outputs. Raises SandboxError."""
@@ -81,7 +91,12 @@ def launch(order: Launch) -> Running:
             )
         except OSError as error:
             raise SandboxError(f"{order.program[0]} could not be started: {error.strerror}") from error
-        tree = Tree(started, Status(status.read), Report(report.read))
+        try:
+            tree = Tree(started, Status(status.read), Report(report.read))
+        except BaseException:
+            os.killpg(started.pid, signal.SIGKILL)
+            started.wait()
+            raise
         ours.pop_all()
     return Running(tree=tree, stdout=stdout.read, stderr=stderr.read)
 

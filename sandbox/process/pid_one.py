@@ -51,7 +51,12 @@ def _reset_signals() -> None:
 
 
 def _start(report: int, words: list[str], processes: int) -> int:
-    command = os.fork()
+    _say(report, f"started {os.getpid()}")
+    try:
+        command = os.fork()
+    except OSError as error:
+        _say(report, f"fork {error.errno}")
+        os._exit(_BROKEN)
     if command:
         return command
     _limit(report, resource.RLIMIT_NPROC, "nproc", processes)

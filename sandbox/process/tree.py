@@ -25,7 +25,6 @@ _REAPED_S = 1.0
 class Ending:
     """What is known once everything is dead."""
 
-    has_exit_code: bool
     report: str
     """The init's lines."""
     cpu_s: float
@@ -85,7 +84,6 @@ class Tree:
         self.observe()
         self._prove_death(deadline)
         return Ending(
-            has_exit_code=self.status.has_exit_code(),
             report=self.report.text.decode(errors="replace"),
             cpu_s=usage.ru_utime + usage.ru_stime,
         )

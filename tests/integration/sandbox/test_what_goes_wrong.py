@@ -66,6 +66,35 @@ def test_a_bubblewrap_that_somebody_kills_is_our_failure_and_its_guest_is_dead(o
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
+def test_an_init_that_somebody_kills_is_our_failure_and_not_the_guests_signal():
+    heard = Heard()
+
+    def murder():
+        if heard.stdout:
+            for bubblewrap_pid in children_of_this_thread():
+                for pid in Path(f"/proc/{bubblewrap_pid}/task/{bubblewrap_pid}/children").read_text().split():
+                    os.kill(int(pid), signal.SIGKILL)
+        return False
+
+    with pytest.raises(SandboxError, match="killed from outside"):
+        bubblewrap().run(script("echo ready; sleep 600"), heard, murder)
+
+
+@needs_root
+def test_the_hosts_process_list_shows_no_value_and_bubblewrap_inherits_nothing():
+    heard, seen = Heard(), []
+
+    def look():
+        if heard.stdout and not seen:
+            for pid in children_of_this_thread():
+                seen.extend(Path(f"/proc/{pid}/{name}").read_bytes() for name in ("cmdline", "environ"))
+        return bool(seen)
+
+    bubblewrap().run(replace(script("echo ready; sleep 600"), env={"TOKEN": "value-4711"}), heard, look)
+    assert b"value-4711" not in seen[0]
+    assert sorted(seen[1].split(b"\0")) == [b"", b"LANG=C.UTF-8", b"PATH=/usr/bin:/bin"]
+
+
 def test_stopping_at_any_moment_of_the_start_leaves_nobody_behind():
     chance = random.Random(20)  # noqa: S311 (moments, not secrets)
     mark = "guest-that-is-stopped-early"
@@ -187,7 +216,7 @@ def test_the_init_starts_nothing_beside_a_descriptor_that_somebody_left_open(com
 @pytest.mark.parametrize("compiler", [None, ""])
 def test_the_init_starts_the_command_when_all_is_closed(compiler):
     done, report = start_init(compiler, ())
-    assert (done.stdout, report) == (b"ran\n", "exited 0\n")
+    assert (done.stdout, report) == (b"ran\n", "started 1\nexited 0\n")
 
 
 def test_two_that_make_the_tools_at_once_get_the_same(tmp_path):
