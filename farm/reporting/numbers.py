@@ -12,6 +12,9 @@ from farm.reporting.report import ArmLine, MetricLine, Spend, Total
 from farm.reporting.text import one_line
 from farm.stats import wilson
 
+_DIGITS = 6
+"""Of an interval's ends: versions of a numeric library differ in the last bits, and a report's bytes must not."""
+
 
 def arm_line(arm: Arm, rows: Sequence[Row]) -> ArmLine:
     """Sum up one arm."""
@@ -29,8 +32,8 @@ def arm_line(arm: Arm, rows: Sequence[Row]) -> ArmLine:
         unsettled=sum(row.unsettled is not None for row in rows),
         judged=len(judged),
         correct=sum(judged),
-        correct_low=None if interval is None else interval.low,
-        correct_high=None if interval is None else interval.high,
+        correct_low=None if interval is None else round(interval.low, _DIGITS),
+        correct_high=None if interval is None else round(interval.high, _DIGITS),
         cost=_spend(row.cost_usd for row in spent),
         input_tokens=_total(_summed(row, _input_tokens) for row in spent),
         output_tokens=_total(_summed(row, _output_tokens) for row in spent),

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import assert_never
 
@@ -9,10 +10,10 @@ import jinja2
 
 from farm.gates.table import Table
 from farm.model import Check, Decision, Digest, Metric
-from farm.reporting import text
+from farm.reporting import plots, text
 from farm.reporting.numbers import metric_values
-from farm.reporting.plots import Strip, correct_plot, strip_plot
 from farm.reporting.report import AttemptLine, CellLine, CellState, MetricLine, Report
+from farm.version import __version__
 
 MOST_CELLS = 2000
 """Cells shown on a page; report.json holds all of them."""
@@ -78,6 +79,8 @@ class Page:
     """What both templates show beside the report itself."""
 
     word: str
+    generator: str
+    """What drew the page: another version of it may draw other bytes from the same report."""
     scale: str
     style: str
     plots: tuple[Plot, ...]
@@ -100,6 +103,7 @@ def make_page(report: Report, table: Table) -> Page:
     ]
     return Page(
         word="no verdict" if report.decision is None else decision_word(report.decision).lower(),
+        generator=f"cellfarm {__version__}, jinja2 {version('jinja2')}, {plots.DRAWN_BY}",
         scale=_scale(report),
         style=(_TEMPLATES / "style.css").read_text(encoding="utf-8"),
         plots=_plots(report, table),
@@ -151,16 +155,18 @@ def _blocks(report: Report, squares: tuple[Square, ...]) -> tuple[Block, ...]:
 
 
 def _plots(report: Report, table: Table) -> tuple[Plot, ...]:
-    drawn = [("Correct answers, share with its 95 % interval", correct_plot(report.arms))]
+    drawn = [("Correct answers, share with its 95 % interval", plots.correct_plot(report.arms))]
     for metric in table.metrics[:_MOST_PLOTS]:
         strips = _strips(table, metric)
         if len(strips) <= _MOST_STRIPS:
             better = metric.direction.value.replace("_", " ")
-            drawn.append((f"{metric.name}, {better}: every cell, and the median", strip_plot(metric.name, strips)))
+            drawn.append(
+                (f"{metric.name}, {better}: every cell, and the median", plots.strip_plot(metric.name, strips))
+            )
     return tuple(Plot(caption, svg) for caption, svg in drawn if svg)
 
 
-def _strips(table: Table, metric: Metric) -> list[Strip]:
+def _strips(table: Table, metric: Metric) -> list[plots.Strip]:
     several = len(table.plan.tasks) > 1
     strips = []
     for task in table.plan.tasks:
@@ -168,7 +174,7 @@ def _strips(table: Table, metric: Metric) -> list[Strip]:
             rows = [row for row in table.rows if row.task == task.id and row.arm == arm.name]
             values = tuple(value for value in metric_values(rows, metric) if value is not None)
             if values:
-                strips.append(Strip(f"{task.id} · {arm.name}" if several else arm.name, series, values))
+                strips.append(plots.Strip(f"{task.id} · {arm.name}" if several else arm.name, series, values))
     return strips
 
 

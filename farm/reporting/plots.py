@@ -18,6 +18,7 @@ from matplotlib.ticker import MaxNLocator
 from farm.model import Number
 from farm.reporting.report import ArmLine
 
+DRAWN_BY = f"matplotlib {mpl.__version__}"
 _INK, _FAINT = "#010203", "#040506"
 _SERIES = ("#070801", "#070802", "#070803", "#070804")
 _VARIABLES = {
@@ -87,7 +88,9 @@ def strip_plot(name: str, strips: Sequence[Strip]) -> str:
         for row, strip in enumerate(filled):
             colour = _SERIES[strip.series % len(_SERIES)]
             values = [float(value) for value in strip.values]
-            axes.plot(values, _spread(row, values), marker="o", markersize=4.5, color=colour, alpha=0.6, linestyle="none")
+            axes.plot(
+                values, _spread(row, values), marker="o", markersize=4.5, color=colour, alpha=0.6, linestyle="none"
+            )
             middle = statistics.median(values)
             axes.plot([middle, middle], [row - 0.4, row + 0.4], color=colour, linewidth=2)
         axes.xaxis.set_major_locator(MaxNLocator(nbins=5))

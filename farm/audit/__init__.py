@@ -1,0 +1,6 @@
+"""Audits of what a store holds, from the store alone."""
+
+from farm.audit.findings import Audit, Flaw
+from farm.audit.verify import verify
+
+__all__ = ["Audit", "Flaw", "verify"]

@@ -1,0 +1,117 @@
+"""The walk from the settlement down: results, attempts, and what they name."""
+
+import re
+from dataclasses import dataclass
+
+from farm.audit.links import Links
+from farm.audit.reader import Reader
+from farm.model import (
+    AttemptCleanup,
+    CellId,
+    Digest,
+    Outcome,
+    Plan,
+    Result,
+    Sealed,
+    SettledCell,
+    SweepId,
+    canonical_json,
+)
+from farm.model.keys import result_key, settlement_key, sweep_root
+from farm.model.settle import result_of
+
+_ATTEMPT_KEY = re.compile(
+    r"attempts/(?P<cell>[^/]+)/(?P<attempt>[1-9][0-9]{0,8})/(?P<file>claim|outcome|cleanup)\.json"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WalkedCell:
+    """What stands in the store of one settled cell."""
+
+    outcomes: tuple[Outcome, ...]
+    """Of every attempt that the settlement names, oldest first."""
+    counted: Outcome | None
+    cleanup: AttemptCleanup | None
+    """After the counted attempt, or the last one when none counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellWalk:
+    """Walks the cells of one settlement."""
+
+    sweep: SweepId
+    plan: Plan
+    reader: Reader
+    links: Links
+
+    def walk(self, settled: SettledCell) -> WalkedCell:
+        """Read and link everything that the settlement names of one cell."""
+        outcomes, cleanups = dict[int, Outcome](), dict[int, AttemptCleanup]()
+        last = 0
+        for sealed in settled.attempts:
+            found = _ATTEMPT_KEY.fullmatch(sealed.key)
+            if found is None or found["cell"] != settled.cell:
+                where = settlement_key(self.sweep)
+                self.reader.notebook.flaw(where, f"it names {sealed.key!r}, which is no attempt of {settled.cell}")
+                continue
+            last = max(last, int(found["attempt"]))
+            match self._attempt_record(settled.cell, sealed, found["file"]):
+                case Outcome() as outcome:
+                    outcomes[int(found["attempt"])] = outcome
+                case AttemptCleanup() as cleanup:
+                    cleanups[int(found["attempt"])] = cleanup
+                case None:
+                    pass
+        result = self._result(settled, outcomes)
+        return WalkedCell(
+            outcomes=tuple(outcome for _, outcome in sorted(outcomes.items())),
+            counted=None if result is None else outcomes.get(result.attempt),
+            cleanup=cleanups.get(last if result is None else result.attempt),
+        )
+
+    def _attempt_record(self, cell: CellId, sealed: Sealed, file: str) -> Outcome | AttemptCleanup | None:
+        key = sweep_root(self.sweep) + sealed.key
+        self.links.add(settlement_key(self.sweep), key, sealed.digest)
+        match file:
+            case "outcome":
+                read = self.reader.read(Outcome, key)
+                if read is not None and read.value is not None:
+                    self._check_outcome(key, cell, read.value)
+                return None if read is None else read.value
+            case "cleanup":
+                cleaned = self.reader.read(AttemptCleanup, key)
+                return None if cleaned is None else cleaned.value
+            case _:
+                self.reader.body(key)
+                return None
+
+    def _check_outcome(self, key: str, cell: CellId, outcome: Outcome) -> None:
+        place = f"attempts/{outcome.cell}/{outcome.attempt}/"
+        if outcome.cell != cell or place not in key or outcome.sweep != self.sweep or outcome.plan != self.plan.digest:
+            self.reader.notebook.flaw(
+                key, f"it is the outcome of attempt {outcome.attempt} of {outcome.cell} elsewhere"
+            )
+            return
+        index = self.plan.index_by_cell.get(cell)
+        evidence = outcome.evidence
+        if index is not None and evidence is not None and evidence.lock != self.plan.lock(self.plan.cells[index]):
+            self.reader.notebook.flaw(key, "its evidence was made under another lock than the plan's")
+
+    def _result(self, settled: SettledCell, outcomes: dict[int, Outcome]) -> Result | None:
+        if settled.result is None:
+            return None
+        key = result_key(self.sweep, settled.cell)
+        self.links.add(settlement_key(self.sweep), key, settled.result)
+        read = self.reader.read(Result, key)
+        if read is None or read.value is None:
+            return None
+        outcome_key = f"{sweep_root(self.sweep)}attempts/{settled.cell}/{read.value.attempt}/outcome.json"
+        digest = self.reader.digests.get(outcome_key)
+        outcome = outcomes.get(read.value.attempt)
+        if digest is None or outcome is None:
+            self.reader.notebook.flaw(key, f"it counts attempt {read.value.attempt}, whose outcome was not settled")
+            return read.value
+        self.links.add(key, outcome_key, read.value.outcome)
+        self.links.add(outcome_key, key, Digest.of(canonical_json(result_of(outcome, digest))))
+        return read.value
