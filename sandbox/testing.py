@@ -254,6 +254,14 @@ class SandboxConformance:
             spec = replace(script(""), argv=argv)
             assert _is_raised(SandboxRefusedError, partial(self.run, spec))
 
+    def test_limits_that_are_nothing_are_refused(self) -> None:
+        for limits in (replace(LIMITS, wall_s=0.0), replace(LIMITS, processes=0), replace(LIMITS, tmp_bytes=-1)):
+            assert _is_raised(SandboxRefusedError, partial(self.run, replace(script(""), limits=limits)))
+
+    def test_a_limit_looser_than_the_hosts_own_leaves_the_hosts(self) -> None:
+        limits = replace(LIMITS, open_files=1 << 40, file_size_bytes=1 << 60)
+        assert self.run(replace(script("exit 0"), limits=limits)).code == 0
+
     def test_the_facts_are_plain_values(self) -> None:
         facts = self.backend.facts()
         assert json.loads(json.dumps(dict(facts))) == dict(facts)

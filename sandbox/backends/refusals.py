@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from sandbox.errors import SandboxRefusedError
-from sandbox.spec import Bind, SandboxSpec
+from sandbox.spec import Bind, Limits, SandboxSpec
 
 _MOST_WORDS = 8000
 """Bubblewrap takes 9000, its own included."""
@@ -20,6 +20,7 @@ _OURS_ALONE = ("/tmp", "/run", "/home", "/cell")  # noqa: S108 (a name inside th
 def refuse_unsafe(spec: SandboxSpec) -> None:
     """Raise SandboxRefusedError for a spec that is unsafe or that bubblewrap could not take."""
     _refuse_words(spec)
+    _refuse_limits(spec.limits)
     _refuse_environment(spec)
     _refuse_path("cwd", spec.cwd)
     _refuse_path("home", spec.home)
@@ -44,6 +45,12 @@ def _refuse_words(spec: SandboxSpec) -> None:
             raise SandboxRefusedError(
                 f"{word[:80]!r}… is longer than {_LONGEST_WORD} bytes: pass it in a file or on stdin"
             )
+
+
+def _refuse_limits(limits: Limits) -> None:
+    for name in limits.__slots__:
+        if getattr(limits, name) <= 0:
+            raise SandboxRefusedError(f"limit {name} is {getattr(limits, name)}; it must be more than 0")
 
 
 def _refuse_environment(spec: SandboxSpec) -> None:

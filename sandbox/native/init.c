@@ -55,7 +55,10 @@ static void refuse_open_descriptors(void) {
 
 static void limit(int which, const char *name, const char *text) {
     rlim_t value = strtoull(text, NULL, 10);
-    struct rlimit bound = {value, value};
+    struct rlimit bound;
+    /* Where the host is stricter already, its bound stays. */
+    if (getrlimit(which, &bound) == 0 && value > bound.rlim_max) value = bound.rlim_max;
+    bound.rlim_cur = bound.rlim_max = value;
     if (setrlimit(which, &bound) != 0) {
         say("limit", name, errno);
         _exit(BROKEN);

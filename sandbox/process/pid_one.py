@@ -37,6 +37,9 @@ def _is_open(fd: int) -> bool:
 
 
 def _limit(report: int, which: int, name: str, value: int) -> None:
+    hard = resource.getrlimit(which)[1]
+    if hard != resource.RLIM_INFINITY:  # where the host is stricter already, its bound stays
+        value = min(value, hard)
     try:
         resource.setrlimit(which, (value, value))
     except (OSError, ValueError) as error:

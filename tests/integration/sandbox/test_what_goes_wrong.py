@@ -99,7 +99,7 @@ def test_stopping_at_any_moment_of_the_start_leaves_nobody_behind():
     chance = random.Random(20)  # noqa: S311 (moments, not secrets)
     mark = "guest-that-is-stopped-early"
     for _ in range(60):
-        limits = replace(LIMITS, wall_s=chance.uniform(0, 0.015))
+        limits = replace(LIMITS, wall_s=chance.uniform(0.0001, 0.015))
         exit_ = bubblewrap().run(replace(script(f": {mark}; sleep 600"), limits=limits), Heard(), lambda: False)
         assert (exit_.kind, exit_.limit) == (ExitKind.LIMIT, "wall")
         assert living(mark) == []
