@@ -75,7 +75,7 @@ def preflight() -> tuple[Probe, ...]:
     try:
         sandbox = make_sandbox()
     except SpecError as error:
-        return (Probe("sandbox", ok=False, detail=str(error), fix=str(error)),)
+        return (Probe("sandbox", ok=False, detail=str(error)),)
     scratch = settings.root / f"preflight-{secrets.token_hex(4)}"
     return sandbox.preflight(scratch)
 

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,8 @@ from tests.builders.worker.farm import Farm
 @pytest.fixture(scope="session")
 def work_root() -> Iterator[Path]:
     """A root that a slot's own user can pass through: pytest's temporary folders are private."""
-    root = Path(f"/var/tmp/cellfarm-tests-{os.getpid()}")
-    root.mkdir(mode=0o711)
+    root = Path(tempfile.mkdtemp(prefix="cellfarm-tests-", dir="/var/tmp"))
+    root.chmod(0o711)
     yield root
     shutil.rmtree(root, ignore_errors=True)
 
@@ -27,7 +28,7 @@ def bubblewrap(work_root: Path) -> Bubblewrap:
     try:
         return Bubblewrap(work_root)
     except SandboxUnavailableError as error:
-        if "CI" in os.environ:
+        if os.getenv("CI"):
             raise
         pytest.skip(str(error))
 

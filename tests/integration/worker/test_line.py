@@ -1,0 +1,493 @@
+"""The line of one attempt, in a real sandbox, with everything else in memory."""
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from farm.model import (
+    Close,
+    CloseReason,
+    Command,
+    Digest,
+    ExitKind,
+    FaultKind,
+    Metric,
+    MetricSource,
+    OracleSpec,
+    Overlay,
+    Refusal,
+    ResultStatus,
+    Scope,
+    Settlement,
+    StopReason,
+    WorkspaceMode,
+    canonical_json,
+)
+from farm.model.keys import attempt_cleanup_key, claim_key, close_key, settlement_key
+from tests.builders.worker.doubles import FlakyBlobs, HookedSandbox, LosingLeases, SilentStore, breaks_at
+from tests.builders.worker.farm import SHORT, Farm, a_tar, says
+from worker.cell.line import CellLine
+from worker.cell.ports import Timing
+from worker.cell.recording import LineEnd
+from worker.tasks import carry
+
+Make = Callable[..., Farm]
+FAST = Timing(lease_ttl_s=2.0, beat_s=0.1, poll_s=0.05)
+LONG: dict[str, Any] = {"run": {"command": "touch /cell/out/started; sleep 600"}}
+
+
+@pytest.fixture
+def run() -> Callable[[Farm], LineEnd]:
+    def one(farm: Farm, attempt: int = 1) -> LineEnd:
+        line = farm.line()
+        try:
+            return line.run(farm.a_ticket(attempt))
+        finally:
+            line.close()
+
+    return one
+
+
+Run = Callable[..., LineEnd]
+
+
+def marked_processes(mark: str) -> list[str]:
+    """Every process of this machine whose command line holds `mark`, but this one."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            try:
+                line = (entry / "cmdline").read_bytes()
+            except OSError:
+                continue
+            if mark.encode() in line:
+                found.append(entry.name)
+    return found
+
+
+def test_a_right_answer_is_a_measured_result(farm: Make, run: Run) -> None:
+    cell = farm({"write": {"path": "src/c.py", "text": "C = 'it''s'\n"}}, oracle=says("grep -q C src/c.py"))
+    assert run(cell) is LineEnd.RECORDED
+    outcome, result = cell.outcome(), cell.result()
+    assert outcome.evidence is not None
+    assert outcome.evidence.oracle.correct is True
+    assert outcome.evidence.sessions[0].problem is None
+    assert outcome.evidence.workspace_before != outcome.evidence.workspace_after
+    assert result is not None
+    assert (result.status, result.outcome) == (ResultStatus.MEASURED, Digest.of(canonical_json(outcome)))
+    assert b"+C = " in cell.artifact("patch")
+
+
+def test_a_wrong_answer_is_measured_too(farm: Make, run: Run) -> None:
+    cell = farm(oracle=says("echo 7 is not 8 >&2; exit 3"))
+    run(cell)
+    outcome, result = cell.outcome(), cell.result()
+    assert outcome.evidence is not None
+    assert outcome.evidence.oracle.correct is False
+    assert outcome.evidence.oracle.answer_error == "the check exited with code 3"
+    assert cell.artifact("oracle.stderr") == b"7 is not 8\n"
+    assert result is not None
+    assert result.status is ResultStatus.MEASURED
+
+
+@pytest.mark.parametrize(
+    ("script", "reason", "kind"),
+    [
+        ([{"crash": {"signal": "SEGV"}}], "crashed", ExitKind.SIGNALED),
+        ([{"crash": {"code": 9}}], "crashed", ExitKind.EXITED),
+        ([{"silent": True}], "no_terminal", ExitKind.EXITED),
+        ([{"flood": {"bytes": 1 << 18}}], "output_limit", ExitKind.LIMIT),
+        ([{"flood": {"bytes": 1 << 18, "stream": "stderr"}}], "output_limit", ExitKind.LIMIT),
+        ([{"reason": "error_max_turns"}], "error_max_turns", ExitKind.EXITED),
+        ([{"answer": {"text": "  "}}], "blank_answer", ExitKind.EXITED),
+        ([{"run": {"command": "exit 4", "must_succeed": True}}], "crashed", ExitKind.EXITED),
+    ],
+)
+def test_a_session_that_ends_badly_is_evidence_with_its_reason(
+    farm: Make, run: Run, script: list[dict[str, Any]], reason: str, kind: ExitKind
+) -> None:
+    cell = farm(*script)
+    assert run(cell) is LineEnd.RECORDED
+    evidence = cell.outcome().evidence
+    assert evidence is not None
+    (session,) = evidence.sessions
+    assert (session.reason, session.exit.kind) == (reason, kind)
+    assert session.problem is not None
+    assert cell.leftovers() == []
+
+
+def test_a_session_past_its_wall_limit_is_a_time_out_and_no_fault(farm: Make, run: Run) -> None:
+    cell = farm({"sleep": 60}, limits=SHORT.model_copy(update={"wall_s": 0.5}))
+    run(cell)
+    evidence = cell.outcome().evidence
+    assert evidence is not None
+    assert (evidence.sessions[0].reason, evidence.sessions[0].exit.limit) == ("timeout", "wall")
+
+
+def test_the_prompt_and_the_overlays_text_reach_the_session(farm: Make, run: Run) -> None:
+    store = farm().store
+    overlay = Overlay(instructions=store.blobs.put(b"Be brief."))
+    cell = farm({"run": {"command": "cat"}}, store=store, overlay=overlay)
+    run(cell)
+    assert cell.artifact("session.work.stderr") == b"Fix it.\n\nBe brief."
+
+
+def test_overlay_files_are_in_the_workspace_and_count_as_no_change(farm: Make, run: Run) -> None:
+    store = farm().store
+    overlay = Overlay(files=store.blobs.put(a_tar({"AGENTS.md": "Hello.\n"})), boundary=("AGENTS.md",))
+    script = [{"run": {"command": "cat AGENTS.md; git status --porcelain"}}]
+    cell = farm(*script, store=store, overlay=overlay, scope=Scope(allowed=()))
+    run(cell)
+    evidence = cell.outcome().evidence
+    assert evidence is not None
+    assert evidence.scope.is_kept
+    assert cell.artifact("session.work.stderr") == b"Hello.\n"
+
+
+def test_an_overlay_outside_its_boundary_is_a_task_fault(farm: Make, run: Run) -> None:
+    store = farm().store
+    overlay = Overlay(files=store.blobs.put(a_tar({"src/a.py": "A = 9\n"})), boundary=("docs/**",))
+    cell = farm(store=store, overlay=overlay)
+    run(cell)
+    fault = cell.outcome().fault
+    assert fault is not None
+    assert fault.kind is FaultKind.TASK
+    assert "src/a.py" in fault.detail
+
+
+def test_the_session_sees_one_commit_with_constant_words_and_no_history(farm: Make, run: Run) -> None:
+    cell = farm({"run": {"command": "git log --format='%an|%ae|%ad|%s' --date=iso; git reflog; git remote"}})
+    run(cell)
+    assert cell.artifact("session.work.stderr") == (
+        b"workspace|workspace@localhost|2000-01-01 00:00:00 +0000|workspace\n"
+    )
+
+
+def test_changes_out_of_scope_are_named(farm: Make, run: Run) -> None:
+    script = [
+        {"write": {"path": "src/a.py", "text": "A = 2\n"}},
+        {"write": {"path": "src/deep/er.py", "text": ""}},
+        {"delete": {"path": "README.md"}},
+        {"run": {"command": "ln -s /etc/passwd link"}},
+    ]
+    cell = farm(*script, scope=Scope(allowed=("src/**",)))
+    run(cell)
+    evidence = cell.outcome().evidence
+    assert evidence is not None
+    assert evidence.scope.before_oracle == ("README.md", "link")
+    assert evidence.scope.after_oracle == ("README.md", "link")
+
+
+def test_what_a_writable_oracle_changes_is_found_by_the_second_look(farm: Make, run: Run) -> None:
+    oracle = says("touch droppings").model_copy(update={"workspace": WorkspaceMode.WRITABLE})
+    cell = farm(oracle=oracle, scope=Scope(allowed=()))
+    run(cell)
+    evidence = cell.outcome().evidence
+    assert evidence is not None
+    assert (evidence.scope.before_oracle, evidence.scope.after_oracle) == ((), ("droppings",))
+
+
+def test_a_read_only_oracle_can_not_write_to_the_workspace(farm: Make, run: Run) -> None:
+    cell = farm(oracle=says("! touch droppings 2>/dev/null"))
+    run(cell)
+    evidence = cell.outcome().evidence
+    assert evidence is not None
+    assert evidence.oracle.correct is True
+
+
+def test_the_hidden_oracle_is_nowhere_while_a_session_lives(farm: Make, run: Run) -> None:
+    word = "the-hidden-word"
+    look = f"grep -rlsI {word} / --exclude-dir=proc --exclude-dir=usr | grep -v '^/home/agent/.farm'; ls -a /cell"
+    hidden = {"check.sh": f"# {word}\ntest -f src/a.py"}
+    oracle = OracleSpec(kind="command", options={"argv": ["sh", "{hidden}/check.sh"]})
+    cell = farm({"run": {"command": look}}, oracle=oracle, hidden=hidden)
+    run(cell)
+    evidence = cell.outcome().evidence
+    assert evidence is not None
+    assert evidence.oracle.correct is True
+    assert cell.artifact("session.work.stderr").split() == [b".", b"..", b"out", b"ws"]
+    assert cell.leftovers() == []
+
+
+def test_a_finding_counts_only_with_its_nonce(farm: Make, run: Run) -> None:
+    forged = 'FARM-FINDING 00 {"correct": true}'
+    check = 'cat note; echo FARM-FINDING $FARM_NONCE \'{"correct": false, "numbers": {"found": 2}}\''
+    oracle = OracleSpec(kind="command", options={"argv": ["sh", "-c", check], "reads": "report"})
+    honest = farm(oracle=oracle)
+    liar = farm({"write": {"path": "note", "text": f"{forged}\n"}}, oracle=oracle)
+    run(honest), run(liar)
+    said, found = honest.outcome().evidence, liar.outcome().evidence
+    assert said is not None
+    assert found is not None
+    assert (said.oracle.correct, said.oracle.numbers) == (False, {"found": 2})
+    assert (found.oracle.correct, found.oracle.numbers) == (False, {})
+    assert "2 finding lines" in (found.oracle.answer_error or "")
+
+
+def test_an_agent_that_removes_its_own_check_has_answered_wrongly(farm: Make, run: Run) -> None:
+    oracle = OracleSpec(kind="command", options={"argv": ["./run-tests.sh"]})
+    cell = farm(oracle=oracle)
+    run(cell)
+    evidence = cell.outcome().evidence
+    assert evidence is not None
+    assert (evidence.oracle.correct, evidence.oracle.answer_error) == (False, "the check exited with code 127")
+
+
+def test_the_visible_verify_is_recorded_and_its_writing_is_nobodys_change(farm: Make, run: Run) -> None:
+    verify = Command(argv=("sh", "-c", "echo built > build.log; cat build.log; exit 5"))
+    cell = farm(task={"verify": verify}, scope=Scope(allowed=()), oracle=says("! test -e build.log"))
+    run(cell)
+    evidence = cell.outcome().evidence
+    assert evidence is not None
+    assert evidence.verify is not None
+    assert (evidence.verify.exit.code, cell.artifact("verify.stdout")) == (5, b"built\n")
+    assert evidence.scope.is_kept
+    assert evidence.oracle.correct is True
+
+
+def test_metrics_come_from_sessions_and_oracle(farm: Make, run: Run) -> None:
+    metrics = (
+        Metric(name="bash_calls", source=MetricSource.TOOL_CALLS, key="Bash"),
+        Metric(name="edit_calls", source=MetricSource.TOOL_CALLS, key="Edit"),
+        Metric(name="thinking", source=MetricSource.USAGE, key="thinking_tokens"),
+        Metric(name="dollars", source=MetricSource.SESSION, key="cost_usd"),
+    )
+    script = [{"tool": {"name": "Bash", "count": 3}}, {"usage": {"input_tokens": 5}}, {"cost": 0.25}]
+    cell = farm(*script, plan_extra={"metrics": metrics})
+    run(cell)
+    evidence = cell.outcome().evidence
+    assert evidence is not None
+    measured = {one.name: one.value for one in evidence.metrics}
+    assert measured == {"bash_calls": 3, "edit_calls": 0, "thinking": None, "dollars": 0.25}
+
+
+def test_files_left_in_out_become_artifacts_and_links_do_not(farm: Make, run: Run) -> None:
+    cell = farm({"run": {"command": "cd /cell/out; echo hi > a.txt; ln -s /etc/passwd b; mkfifo c; ln a.txt d"}})
+    run(cell)
+    roles = {one.role for one in cell.outcome().artifacts}
+    assert "out.refused" in roles
+    assert not {"out/a.txt", "out/b", "out/c", "out/d"} & roles  # a.txt is linked twice
+
+
+def test_a_daemon_does_not_outlive_its_session(farm: Make, run: Run) -> None:
+    mark = "8641.25"
+    cell = farm({"spawn": {"command": f"exec sleep {mark}"}}, {"sleep": 0.2})
+    run(cell)
+    assert marked_processes(mark) == []
+
+
+def when_working(farm: Farm, do: Callable[[], object]) -> None:
+    """Call `do` once the session's command has run so far that it left its mark."""
+
+    def wait() -> None:
+        limit = time.monotonic() + 20
+        while not list(farm.root.glob("cells/*/*/out/started")) and time.monotonic() < limit:
+            time.sleep(0.01)
+        do()
+
+    when_started(farm, threading.Thread(target=wait, daemon=True).start)
+
+
+def when_started(farm: Farm, do: Callable[[], None]) -> None:
+    """Replace the sandbox by one that calls `do` when the first session starts."""
+
+    def before(number: int, _: object) -> None:
+        if number == 1:
+            do()
+
+    farm.sandbox = HookedSandbox(farm.sandbox, before)
+
+
+@pytest.mark.parametrize(
+    ("reason", "detail"), [(StopReason.CANCEL, "cancelled"), (StopReason.DEADLINE, "stopped at the sweep's deadline")]
+)
+def test_a_stop_ends_the_session_and_keeps_its_partial_stream(
+    farm: Make, run: Run, reason: StopReason, detail: str
+) -> None:
+    cell = farm({"say": "so far"}, LONG, timing=FAST)
+    when_working(cell, lambda: cell.signals.order_stop(cell.sweep, reason))
+    began = time.monotonic()
+    assert run(cell) is LineEnd.RECORDED
+    assert time.monotonic() - began < 10
+    outcome = cell.outcome()
+    assert outcome.fault is not None
+    assert (outcome.fault.kind, outcome.fault.detail) == (FaultKind.CANCELLED, detail)
+    assert b"so far" in cell.artifact("session.work.events")
+    assert cell.result() is None
+    assert cell.leftovers() == []
+
+
+def test_a_lost_lease_kills_the_cell_and_nothing_is_written(farm: Make, run: Run) -> None:
+    cell = farm(LONG, timing=FAST)
+    leases = LosingLeases(cell.leases)
+    cell.leases = leases  # type: ignore[assignment]  # the rest is handed on
+
+    def lose() -> None:
+        leases.is_lost = True
+
+    when_working(cell, lose)
+    assert run(cell) is LineEnd.LOST
+    assert list(cell.records.keys("sweeps/"))[-1].endswith("plan.json")
+    assert [key for key in cell.records.keys("sweeps/") if key.endswith("outcome.json")] == []
+    assert cell.leftovers() == []
+
+
+def test_a_second_ticket_of_the_same_attempt_is_refused(farm: Make, run: Run) -> None:
+    cell = farm()
+    assert run(cell) is LineEnd.RECORDED
+    first = cell.outcome()
+    assert run(cell) is LineEnd.REFUSED
+    assert cell.outcome() == first
+
+
+def test_an_attempt_that_somebody_else_claimed_in_the_store_is_left_alone(farm: Make, run: Run) -> None:
+    cell = farm()
+    cell.records.create(claim_key(cell.sweep, cell.ticket.cell, 1), b"{}\n")
+    assert run(cell) is LineEnd.REFUSED
+    assert cell.leases.live(cell.sweep) == ()
+
+
+def test_no_claim_after_the_sweep_is_closed(farm: Make) -> None:
+    cell = farm()
+    close = Close(sweep=cell.sweep, reason=CloseReason.DEADLINE, closed_at=datetime(2026, 1, 1, tzinfo=UTC))
+    cell.records.create(close_key(cell.sweep), canonical_json(close))
+    line = cell.line()
+    assert line.claim(cell.ticket) is Refusal.CLOSED
+    line.close()
+
+
+def test_an_outcome_after_the_settlement_is_kept_as_late_and_counts_for_nothing(farm: Make, run: Run) -> None:
+    cell = farm()
+    settlement = Settlement(
+        sweep=cell.sweep,
+        plan=cell.plan.digest,
+        close=Digest.of(b""),
+        cells=(),
+        workers_settled=False,
+        settled_at=datetime(2026, 1, 1, tzinfo=UTC),
+    )
+    when_started(cell, lambda: bool(cell.records.create(settlement_key(cell.sweep), canonical_json(settlement))))
+    assert run(cell) is LineEnd.LATE
+    assert cell.outcome().late
+    assert cell.result() is None
+
+
+def test_a_sandbox_that_can_not_start_is_the_hosts_fault_and_earns_another_attempt(farm: Make, run: Run) -> None:
+    cell = farm()
+    cell.sandbox = HookedSandbox(cell.sandbox, breaks_at(1))
+    assert run(cell) is LineEnd.RECORDED
+    fault = cell.outcome().fault
+    assert fault is not None
+    assert (fault.kind, fault.detail) == (FaultKind.HOST, "run 1 could not be started")
+    assert cell.result() is None
+    cell.leases.announce(cell.a_ticket(2))
+    assert run(cell, 2) is LineEnd.RECORDED
+    assert cell.result() is not None
+    assert cell.leftovers() == []
+
+
+def test_a_verifier_that_does_not_start_is_run_once_more(farm: Make, run: Run) -> None:
+    cell = farm()
+    cell.sandbox = HookedSandbox(cell.sandbox, breaks_at(2))
+    run(cell)
+    evidence = cell.outcome().evidence
+    assert evidence is not None
+    assert evidence.oracle.correct is True
+
+
+def test_a_verifier_that_never_starts_is_an_oracle_fault(farm: Make, run: Run) -> None:
+    cell = farm()
+    cell.sandbox = HookedSandbox(cell.sandbox, breaks_at(2, 3))
+    run(cell)
+    fault = cell.outcome().fault
+    assert fault is not None
+    assert fault.kind is FaultKind.ORACLE
+
+
+def test_a_store_that_comes_back_within_the_lease_costs_nothing(farm: Make, run: Run) -> None:
+    cell = farm()
+    cell.blobs = FlakyBlobs(cell.store.blobs, failures=2)
+    assert run(cell) is LineEnd.RECORDED
+    assert cell.outcome().is_usable
+
+
+def test_a_store_that_does_not_answer_while_staging_is_the_hosts_fault(farm: Make, run: Run) -> None:
+    cell = farm()
+    cell.blobs = SilentStore(cell.store.blobs, failures=0)
+    assert run(cell) is LineEnd.RECORDED
+    fault = cell.outcome().fault
+    assert fault is not None
+    assert fault.kind is FaultKind.HOST
+
+
+def test_a_store_that_stays_away_loses_the_attempt_when_the_lease_ends(farm: Make, run: Run) -> None:
+    cell = farm(timing=FAST)
+    leases = LosingLeases(cell.leases)
+    cell.leases = leases  # type: ignore[assignment]  # the rest is handed on
+
+    class Away(FlakyBlobs):
+        def put(self, body: bytes) -> Digest:
+            leases.is_lost = True
+            return super().put(body)
+
+    cell.blobs = Away(cell.store.blobs, failures=10_000)
+    assert run(cell) is LineEnd.LOST
+    assert cell.leftovers() == []
+
+
+def test_a_bug_of_ours_is_recorded_and_not_swallowed(farm: Make) -> None:
+    def before(_: int, __: object) -> None:
+        raise ZeroDivisionError("ours")
+
+    cell = farm()
+    cell.sandbox = HookedSandbox(cell.sandbox, before)
+    line = cell.line()
+    assert carry(line, cell.ticket) is LineEnd.RECORDED
+    line.close()
+    fault = cell.outcome().fault
+    assert fault is not None
+    assert (fault.kind, fault.detail) == (FaultKind.BUG, "ZeroDivisionError: ours")
+    assert cell.leases.live(cell.sweep) == ()
+    assert cell.leftovers() == []
+
+
+def test_the_clean_up_is_recorded_and_the_lease_given_back(farm: Make, run: Run) -> None:
+    deep = "cd /cell/out; mkdir -p $(yes d/ | head -n 900 | tr -d '\\n')"
+    cell = farm({"run": {"command": f"mkdir shut; touch shut/in; chmod 0 shut; {deep}"}})
+    assert run(cell) is LineEnd.RECORDED
+    body = cell.records.read(attempt_cleanup_key(cell.sweep, cell.ticket.cell, 1))
+    assert body is not None
+    assert b'"done":true' in body
+    assert cell.leases.live(cell.sweep) == ()
+    assert cell.leftovers() == []
+    kinds = [event.kind for event in cell.events.receive(cell.sweep, 0.1)]
+    assert kinds == ["claimed", "finished"]
+
+
+def test_the_second_cell_of_a_line_does_not_read_the_plan_again(farm: Make) -> None:
+    cell = farm(trials=2)
+    reads: list[str] = []
+
+    class Counting:
+        def create(self, key: str, body: bytes) -> bool:
+            return cell.store.records.create(key, body)
+
+        def read(self, key: str) -> bytes | None:
+            reads.append(key)
+            return cell.store.records.read(key)
+
+        def keys(self, prefix: str) -> Any:
+            return cell.store.records.keys(prefix)
+
+    cell.records = Counting()
+    line: CellLine = cell.line()
+    for index, planned in enumerate(cell.plan.cells):
+        line.run(cell.ticket.model_copy(update={"cell": planned.id, "index": index}))
+    line.close()
+    assert sum(key.endswith("plan.json") for key in reads) == 1

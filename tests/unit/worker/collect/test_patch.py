@@ -1,0 +1,94 @@
+"""Patches, made with a git that trusts nothing in the workspace."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from worker.collect.patch import Patch, patch_of
+from worker.trees.copying import Ownership, copy_tree, listing
+from worker.trees.git import commit_everything
+from worker.trees.scan import changes_between, scan
+
+
+@pytest.fixture
+def template(tmp_path: Path) -> Path:
+    root = tmp_path / "template"
+    root.mkdir()
+    (root / "a.txt").write_text("one\n")
+    (root / "b.bin").write_bytes(bytes(range(256)))
+    commit_everything(root)
+    return root
+
+
+@pytest.fixture
+def workspace(template: Path, tmp_path: Path) -> Path:
+    copy = tmp_path / "ws"
+    copy_tree(template, listing(template), copy, Ownership(os.geteuid(), os.getegid()))
+    return copy
+
+
+def made(template: Path, workspace: Path) -> Patch | None:
+    changes = changes_between(scan(template), scan(workspace))
+    return patch_of(template, workspace, changes, workspace.parent / "scratch")
+
+
+def test_nothing_changed_makes_no_patch_and_starts_no_git(template: Path, workspace: Path) -> None:
+    assert made(template, workspace) is None
+    assert not (workspace.parent / "scratch").exists()
+
+
+def test_a_patch_rebuilds_the_workspace(template: Path, workspace: Path, tmp_path: Path) -> None:
+    (workspace / "a.txt").write_text("two\n")
+    (workspace / "b.bin").unlink()
+    (workspace / "c d\te").write_bytes(b"\0new")
+    (workspace / "run").write_text("#!/bin/sh\n")
+    (workspace / "run").chmod(0o755)
+    (workspace / "link").symlink_to("a.txt")
+    (workspace / "Sub").mkdir()
+    (workspace / "Sub/.gitignore").write_text("*\n")
+    patch = made(template, workspace)
+    assert patch is not None
+    again = tmp_path / "again"
+    copy_tree(template, listing(template), again, Ownership(os.geteuid(), os.getegid()))
+    subprocess.run(["git", "apply", "-"], input=patch.body, cwd=again, check=True)
+    assert scan(again).digest == scan(workspace).digest
+
+
+def test_nothing_that_the_workspace_asks_git_to_run_is_run(template: Path, workspace: Path, tmp_path: Path) -> None:
+    ran = tmp_path / "ran"
+    command = f"touch {ran}; cat"
+    config = f'[core]\nfsmonitor = "{command}"\n[filter "x"]\nclean = "{command}"\nprocess = "{command}"\n'
+    config += f'[diff "x"]\ntextconv = "{command}"\ncommand = "{command}"\n[diff]\nexternal = "{command}"\n'
+    (workspace / ".git/config").write_text(config)
+    (workspace / ".gitattributes").write_text("* filter=x diff=x\n")
+    (workspace / "a.txt").write_text("two\n")
+    (workspace / "nested/.git").mkdir(parents=True)
+    (workspace / "nested/.git/config").write_text(config)
+    (workspace / "nested/file").write_text("seen\n")
+    before = scan(template).digest
+    patch = made(template, workspace)
+    assert patch is not None
+    assert b"+two" in patch.body
+    assert b"+seen" in patch.body
+    assert not ran.exists()
+    assert scan(template).digest == before
+
+
+def test_the_templates_repository_is_left_as_it_was(template: Path, workspace: Path) -> None:
+    files = {path: path.stat().st_mtime_ns for path in (template / ".git").rglob("*")}
+    (workspace / "a.txt").write_text("two\n")
+    made(template, workspace)
+    assert {path: path.stat().st_mtime_ns for path in (template / ".git").rglob("*")} == files
+
+
+def test_what_is_too_large_is_left_out(template: Path, workspace: Path) -> None:
+    with (workspace / "huge").open("wb") as file:
+        file.truncate(1 << 30)
+    os.mkfifo(workspace / "pipe")
+    (workspace / "a.txt").write_text("two\n")
+    patch = made(template, workspace)
+    assert patch is not None
+    assert b"huge" not in patch.body
+    assert b"+two" in patch.body

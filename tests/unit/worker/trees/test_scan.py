@@ -1,0 +1,132 @@
+"""Fingerprints of workspaces."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from worker.trees.copying import Ownership, copy_tree, listing, remove_tree
+from worker.trees.errors import TreeError
+from worker.trees.scan import EntryKind, changes_between, scan, shown
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    root = tmp_path / "ws"
+    (root / "src").mkdir(parents=True)
+    (root / "src/a").write_text("a")
+    (root / "b").write_text("b")
+    (root / "link").symlink_to("b")
+    return root
+
+
+def add(path: Path) -> None:
+    (path / "new").write_text("")
+
+
+def change_keeping_size_and_time(path: Path) -> None:
+    before = (path / "b").stat()
+    (path / "b").write_text("c")
+    os.utime(path / "b", ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def make_executable(path: Path) -> None:
+    (path / "b").chmod(0o755)
+
+
+def point_elsewhere(path: Path) -> None:
+    (path / "link").unlink()
+    (path / "link").symlink_to("src/a")
+
+
+def put_a_copy_in_the_links_place(path: Path) -> None:
+    (path / "link").unlink()
+    (path / "link").write_text("b")
+
+
+def remove(path: Path) -> None:
+    (path / "src/a").unlink()
+
+
+@pytest.mark.parametrize(
+    ("act", "expected"),
+    [
+        (add, (("new",), (), ())),
+        (change_keeping_size_and_time, ((), ("b",), ())),
+        (make_executable, ((), ("b",), ())),
+        (point_elsewhere, ((), ("link",), ())),
+        (put_a_copy_in_the_links_place, ((), ("link",), ())),
+        (remove, ((), (), ("src/a",))),
+    ],
+)
+def test_every_change_of_content_is_seen(
+    place: Path, act: Callable[[Path], None], expected: tuple[tuple[str, ...], ...]
+) -> None:
+    before = scan(place)
+    act(place)
+    after = scan(place)
+    found = changes_between(before, after)
+    assert (found.added, found.changed, found.removed) == expected
+    assert before.digest != after.digest
+
+
+def test_times_folders_and_git_do_not_count(place: Path) -> None:
+    before = scan(place)
+    os.utime(place / "b", ns=(1, 1))
+    (place / "empty").mkdir()
+    (place / ".git").mkdir()
+    (place / ".git/config").write_text("[core]")
+    assert scan(place).digest == before.digest
+
+
+def test_a_git_folder_further_down_counts(place: Path) -> None:
+    before = scan(place)
+    (place / "src/.git").mkdir()
+    (place / "src/.git/config").write_text("")
+    assert changes_between(before, scan(place)).added == ("src/.git/config",)
+
+
+def test_a_pipe_is_listed_and_never_opened(place: Path) -> None:
+    os.mkfifo(place / "pipe")
+    assert scan(place).entries["pipe"].kind is EntryKind.OTHER
+
+
+def test_a_link_to_a_folder_is_not_entered(place: Path) -> None:
+    (place / "up").symlink_to("..")
+    assert {path for path in scan(place).entries if path.startswith("up")} == {"up"}
+
+
+def test_a_workspace_too_deep_is_refused(place: Path) -> None:
+    (place / "/".join(["d"] * 300)).mkdir(parents=True)
+    with pytest.raises(TreeError, match="folders deep"):
+        scan(place)
+
+
+def test_a_name_that_is_not_utf_8_is_shown_with_escapes(place: Path) -> None:
+    (place / os.fsdecode(b"bad\xff")).write_text("")
+    assert [shown(path) for path in scan(place).entries if path.startswith("bad")] == ["bad\\xff"]
+
+
+def test_a_copy_has_the_same_fingerprint_and_times(place: Path, tmp_path: Path) -> None:
+    (place / "b").chmod(0o755)
+    os.mkfifo(place / "pipe")
+    copy = tmp_path / "copy"
+    copy_tree(place, listing(place), copy, Ownership(os.geteuid(), os.getegid()))
+    (place / "pipe").unlink()
+    assert scan(copy).digest == scan(place).digest
+    assert (copy / "b").stat().st_mtime_ns == (place / "b").stat().st_mtime_ns
+
+
+def test_anything_a_guest_built_can_be_removed(place: Path) -> None:
+    deep = place
+    descriptor = os.open(deep, os.O_RDONLY)
+    for _ in range(3000):
+        os.mkdir("d", dir_fd=descriptor)
+        following = os.open("d", os.O_RDONLY, dir_fd=descriptor)
+        os.close(descriptor)
+        descriptor = following
+    os.close(descriptor)
+    (place / "src").chmod(0)
+    remove_tree(place)
+    assert not place.exists()
