@@ -135,7 +135,7 @@ class Rebuild:
             self.links.add(source, key, Digest.of(body))
             if stored == body and key.endswith(".json"):
                 # The report shows the opening: what gives the sealed report is the opening that was sealed.
-                self.links.add(key, source, self.reader.digests[source])
+                self.links.add(key, source, Digest.of(canonical_json(self.settled.opening)))
 
 
 def _generator(body: bytes) -> str:

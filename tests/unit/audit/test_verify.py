@@ -1,0 +1,221 @@
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from farm.adapters.files import FileStore
+from farm.adapters.memory import MemoryStore
+from farm.audit import Audit, verify
+from farm.errors import SpecError
+from farm.gates.overlay import OverlayGate
+from farm.gates.protocol import Gate
+from farm.model import Digest, Plan, SweepId, parse_record
+from farm.model.keys import attempts_prefix, outcome_key, plan_key, result_key, seal_key, verdict_key
+from tests.builders.sealed import OPENED, UNFINISHED, a_sealed_sweep, overlay_gate, run_attempt
+
+
+@pytest.fixture(scope="module")
+def sealed() -> tuple[MemoryStore, SweepId]:
+    store = MemoryStore()
+    return store, a_sealed_sweep(store)
+
+
+@pytest.fixture
+def copy(sealed) -> tuple[MemoryStore, SweepId]:
+    """Give a copy that a test may damage."""
+    original, sweep = sealed
+    store = MemoryStore()
+    store.records.bodies.update(original.records.bodies)
+    store.blobs.bodies.update(original.blobs.bodies)
+    return store, sweep
+
+
+def places(body: bytes) -> Iterator[int]:
+    """Choose bytes over the whole of a file, both its ends among them."""
+    yield from sorted({0, len(body) // 3, len(body) // 2, len(body) - 2, len(body) - 1} & set(range(len(body))))
+
+
+def flipped(body: bytes, place: int) -> bytes:
+    return body[:place] + bytes([body[place] ^ 1]) + body[place + 1 :]
+
+
+def named(audit: Audit) -> set[str]:
+    return {flaw.where for flaw in audit.flaws}
+
+
+def test_a_sealed_sweep_is_sound(sealed) -> None:
+    store, sweep = sealed
+
+    audit = verify(store, sweep, overlay_gate)
+
+    assert (audit.flaws, audit.uncounted, audit.unchecked) == ((), (), ())
+    assert (audit.records, audit.blobs) == (len(store.records.bodies), len(store.blobs.bodies))
+
+
+def test_a_flipped_byte_in_any_record_is_named_by_its_key(copy) -> None:
+    store, sweep = copy
+    for key, body in list(store.records.bodies.items()):
+        for place in places(body):
+            store.records.bodies[key] = flipped(body, place)
+            audit = verify(store, sweep, overlay_gate)
+            assert key in named(audit), (key, place, audit.flaws)
+        store.records.bodies[key] = body
+    assert verify(store, sweep, overlay_gate).is_sound
+
+
+def test_a_flipped_byte_in_any_blob_is_named_by_its_key(copy) -> None:
+    store, sweep = copy
+    for digest, body in list(store.blobs.bodies.items()):
+        store.blobs.bodies[digest] = flipped(body, len(body) // 2)
+        assert named(verify(store, sweep, overlay_gate)) == {f"blobs/sha256/{digest[:2]}/{digest}"}
+        store.blobs.bodies[digest] = body
+
+
+def test_a_missing_record_or_blob_is_named_by_its_key(copy) -> None:
+    store, sweep = copy
+    for key in [key for key in store.records.bodies if key != seal_key(sweep)]:
+        body = store.records.bodies.pop(key)
+        assert key in named(verify(store, sweep, overlay_gate)), key
+        store.records.bodies[key] = body
+    for digest in list(store.blobs.bodies):
+        body = store.blobs.bodies.pop(digest)
+        assert named(verify(store, sweep, overlay_gate)) == {f"blobs/sha256/{digest[:2]}/{digest}"}
+        store.blobs.bodies[digest] = body
+
+
+def test_every_digest_in_the_seal_is_guarded_and_the_seal_alone_is_blamed(copy) -> None:
+    store, sweep = copy
+    key = seal_key(sweep)
+    body = store.records.bodies[key]
+    text = body.decode()
+    digests = [text.index('"digest":"', at) + 10 for at in range(len(text)) if text.startswith('"digest":"', at)]
+    for place in digests:
+        digit = "0" if text[place] != "0" else "1"
+        store.records.bodies[key] = (text[:place] + digit + text[place + 1 :]).encode()
+        assert named(verify(store, sweep, overlay_gate)) == {key}
+
+
+def test_a_flipped_digest_of_a_result_blames_the_settlement_and_not_the_result(copy) -> None:
+    store, sweep = copy
+    settlement = f"sweeps/{sweep}/settlement.json"
+    text = store.records.bodies[settlement].decode()
+    place = text.index('"result":"') + 10
+    digit = "0" if text[place] != "0" else "1"
+    store.records.bodies[settlement] = (text[:place] + digit + text[place + 1 :]).encode()
+
+    assert named(verify(store, sweep, overlay_gate)) == {settlement}
+
+
+def test_all_flaws_are_found_and_not_only_the_first(copy) -> None:
+    store, sweep = copy
+    plan = parse_record(Plan, store.records.bodies[plan_key(sweep)], "plan")
+    damaged = {
+        result_key(sweep, plan.cells[0].id),
+        outcome_key(sweep, plan.cells[1].id, 1),
+        verdict_key(sweep, "overlay"),
+    }
+    for key in damaged:
+        store.records.bodies[key] = flipped(store.records.bodies[key], 9)
+
+    assert damaged <= named(verify(store, sweep, overlay_gate))
+
+
+def test_a_late_attempt_is_uncounted_and_no_flaw(copy) -> None:
+    store, sweep = copy
+    plan = parse_record(Plan, store.records.bodies[plan_key(sweep)], "plan")
+    run_attempt(store, plan, UNFINISHED, 1, late=True, ended_at=OPENED + timedelta(hours=1))
+
+    audit = verify(store, sweep, overlay_gate)
+
+    assert audit.is_sound
+    folder = f"{attempts_prefix(sweep)}{UNFINISHED.id}/1/"
+    assert audit.uncounted == tuple(f"{folder}{name}.json" for name in ("claim", "cleanup", "outcome"))
+
+
+def test_a_result_that_the_settlement_does_not_know_is_a_flaw(copy) -> None:
+    store, sweep = copy
+    plan = parse_record(Plan, store.records.bodies[plan_key(sweep)], "plan")
+    run_attempt(store, plan, UNFINISHED, 1)
+
+    assert named(verify(store, sweep, overlay_gate)) == {result_key(sweep, UNFINISHED.id)}
+
+
+def test_a_verdict_written_anew_with_its_seal_is_found(copy) -> None:
+    store, sweep = copy
+    key, seal = verdict_key(sweep, "overlay"), seal_key(sweep)
+    forged = store.records.bodies[key].replace(b'"decision":"fail"', b'"decision":"pass"')
+    assert forged != store.records.bodies[key]
+    old, new = Digest.of(store.records.bodies[key]), Digest.of(forged)
+    store.records.bodies[key] = forged
+    store.records.bodies[seal] = store.records.bodies[seal].replace(old.encode(), new.encode())
+
+    assert key in named(verify(store, sweep, overlay_gate))
+
+
+def test_a_reformatted_record_is_not_canonical(copy) -> None:
+    store, sweep = copy
+    key = f"sweeps/{sweep}/open.json"
+    store.records.bodies[key] = store.records.bodies[key].replace(b":", b": ", 1)
+
+    assert named(verify(store, sweep, overlay_gate)) == {key}
+
+
+def test_a_gate_of_another_version_leaves_the_verdict_unjudged_and_says_so(sealed) -> None:
+    store, sweep = sealed
+
+    class NextGate(OverlayGate):
+        version = "5"
+
+    def gates(name: str) -> Gate:
+        assert name == "overlay"
+        return NextGate()
+
+    audit = verify(store, sweep, gates)
+
+    assert audit.is_sound
+    assert [(left.where, "pins 4" in left.problem) for left in audit.unchecked] == [
+        (verdict_key(sweep, "overlay"), True)
+    ]
+
+
+def test_a_gate_that_is_not_installed_is_said(sealed) -> None:
+    store, sweep = sealed
+
+    def gates(name: str) -> Gate:
+        raise SpecError(f"there is no gate {name!r}")
+
+    assert [left.where for left in verify(store, sweep, gates).unchecked] == [verdict_key(sweep, "overlay")]
+
+
+def test_an_unsealed_sweep_is_refused(copy) -> None:
+    store, sweep = copy
+    del store.records.bodies[seal_key(sweep)]
+
+    with pytest.raises(SpecError, match="farm finalize"):
+        verify(store, sweep, overlay_gate)
+
+
+def test_a_store_in_a_folder_is_verified_alike(tmp_path: Path) -> None:
+    store = FileStore(tmp_path / "store")
+    sweep = a_sealed_sweep(store)
+
+    assert verify(store, sweep, overlay_gate).is_sound
+
+    report = tmp_path / "store" / "sweeps" / sweep / "report" / "report.html"
+    report.chmod(0o644)
+    report.write_bytes(flipped(report.read_bytes(), 500))
+    assert named(verify(store, sweep, overlay_gate)) == {f"sweeps/{sweep}/report/report.html"}
+
+
+def test_a_report_drawn_elsewhere_is_left_to_its_digest(copy) -> None:
+    store, sweep = copy
+    key, seal = f"sweeps/{sweep}/report/report.html", seal_key(sweep)
+    elsewhere = store.records.bodies[key].replace(b", matplotlib ", b", matplotlib 0", 1)
+    old, new = Digest.of(store.records.bodies[key]), Digest.of(elsewhere)
+    store.records.bodies[key] = elsewhere
+    store.records.bodies[seal] = store.records.bodies[seal].replace(old.encode(), new.encode())
+
+    audit = verify(store, sweep, overlay_gate)
+
+    assert (audit.flaws, [left.where for left in audit.unchecked]) == ((), [key])
