@@ -102,6 +102,7 @@ def test_each_repair_counts_alone(workspace: Path, name: str) -> None:
         ("auth", "export function maySignIn(v) { return v.hasPass; }"),
         ("auth", "export function maySignIn(v) { return v.hasPass && !v.isSuspended ? 1 : 0; }"),
         ("auth", "console.log('n0nce {}'); export const maySignIn = 1;"),
+        ("auth", RIGHT["auth"] + "process.on('exit', () => { process.exitCode = 3; });"),
         ("billing", "export function totalPrice(p: number[]): number { return p.reduce((a, b) => a + b); }"),
         ("notifications", "export const recipients = (a: string[]) => [...new Set(a)].sort();"),
         ("notifications", "export const recipients = (a: string[]) => { a.splice(0, 9, ...new Set(a)); return a; }"),
