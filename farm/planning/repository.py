@@ -7,7 +7,7 @@ differ between versions of git. History, host paths and the repository's configu
 import posixpath
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,8 +22,9 @@ MOST_FILE_BYTES = 256 * MIB
 MOST_TREE_BYTES = 1 * GIB
 
 _MOST_REFS_SHOWN = 5
-_FULL_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_EVERY_REF = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*", "+HEAD:refs/farm/head")
 _URL_PROTOCOLS = ("file", "git", "http", "https", "ssh")
+_SECRET = re.compile(r"://[^/@\s]+@")
 _SCP_LIKE = re.compile(r"[\w.-]+@[\w.-]+:(?!/{2}).+")
 
 
@@ -38,9 +39,9 @@ def pack_repository(spec: RepositorySpec, folder: Path, target: Path) -> str:
 
     Raises SpecError naming the repository for what is missing, unresolvable, unsafe or beyond the stated limits.
     """
-    named = spec.url or spec.path or ""
-    with _opened(spec, folder, named) as repository:
-        commit = _commit(repository, spec.ref, named)
+    named = _SECRET.sub("://…@", spec.url or spec.path or "")
+    with _opened(spec, folder, named) as (repository, ref):
+        commit = _commit(repository, ref, named)
         try:
             blobs = _blobs(repository, commit)
             with git.object_reader(repository) as reader, target.open("xb") as stream:
@@ -65,20 +66,20 @@ class _UnsafeTreeError(Exception):
 
 
 @contextmanager
-def _opened(spec: RepositorySpec, folder: Path, named: str) -> Iterator[Path]:
-    """Give a local repository that has the ref's commit, if there is one."""
+def _opened(spec: RepositorySpec, folder: Path, named: str) -> Iterator[tuple[Path, str]]:
+    """Give a local repository that has the commit, if there is one, and what to call it there."""
     if spec.ref.startswith("-") or not spec.ref.isprintable() or not spec.ref:
         raise SpecError(f"repository {named!r}: {spec.ref!r} is not a ref; name a branch, a tag or a commit")
     if spec.path is not None and (folder / spec.path).is_dir():
-        yield _local((folder / spec.path).resolve(), named)
+        yield _local((folder / spec.path).resolve(), named), spec.ref
         return
     with TemporaryDirectory(prefix="farm-clone-") as scratch:
         clone = Path(scratch).resolve() / "clone.git"
         if spec.path is not None:
             _clone_bundle((folder / spec.path).resolve(), clone, named)
+            yield clone, spec.ref
         else:
-            _clone_url(spec, clone, named)
-        yield clone
+            yield clone, _fetch_url(spec.url or "", spec.ref, clone, named)
 
 
 def _local(repository: Path, named: str) -> Path:
@@ -105,32 +106,29 @@ def _clone_bundle(bundle: Path, clone: Path, named: str) -> None:
         ) from None
 
 
-def _clone_url(spec: RepositorySpec, clone: Path, named: str) -> None:
-    scheme = named.partition("://")[0] if "://" in named else "ssh" if _SCP_LIKE.fullmatch(named) else ""
+def _fetch_url(url: str, ref: str, clone: Path, named: str) -> str:
+    """Fetch the ref's commit alone where the server gives it, else every branch and tag; return what names it here."""
+    scheme = url.partition("://")[0] if "://" in url else "ssh" if _SCP_LIKE.fullmatch(url) else ""
     if scheme not in _URL_PROTOCOLS:
         raise SpecError(f"repository {named!r} is not a URL of {', '.join(_URL_PROTOCOLS)}; for a folder write `path:`")
-    fetch = ("fetch", "--quiet", "--no-tags", "--depth=1", "--end-of-options", named, spec.ref)
+    protocols = "http:https" if scheme in {"http", "https"} else scheme  # servers redirect from one to the other
+    git.run_git(clone.parent, "init", "--quiet", "--bare", str(clone))
+    with suppress(git.GitError):
+        _fetch(clone, protocols, "--depth=1", "--no-tags", "--end-of-options", url, ref)
+        return "FETCH_HEAD"
     try:
-        git.run_git(clone.parent, "init", "--quiet", "--bare", str(clone))
-        if _FULL_ID.fullmatch(spec.ref) and _succeeds(clone, fetch, scheme):
-            return
-        git.run_git(
-            clone, "fetch", "--quiet", "--end-of-options", named, "+refs/*:refs/*", "+HEAD:refs/farm/head",
-            protocols=scheme, timeout_s=git.FETCH_TIMEOUT_S,
-        )  # fmt: skip
+        _fetch(clone, protocols, "--no-tags", "--end-of-options", url, *_EVERY_REF)
         git.run_git(clone, "symbolic-ref", "HEAD", "refs/farm/head")
     except git.GitError as error:
+        said = _SECRET.sub("://…@", str(error))
         raise SpecError(
-            f"repository {named!r} can't be fetched ({error}); check the URL, the network and your rights to it"
+            f"repository {named!r} can't be fetched ({said}); check the URL, the network and your rights to it"
         ) from None
+    return ref
 
 
-def _succeeds(clone: Path, fetch: tuple[str, ...], scheme: str) -> bool:
-    try:
-        git.run_git(clone, *fetch, protocols=scheme, timeout_s=git.FETCH_TIMEOUT_S)
-    except git.GitError:
-        return False
-    return True
+def _fetch(clone: Path, protocols: str, *args: str) -> None:
+    git.run_git(clone, "fetch", "--quiet", *args, protocols=protocols, timeout_s=git.FETCH_TIMEOUT_S)
 
 
 def _commit(repository: Path, ref: str, named: str) -> str:

@@ -184,6 +184,18 @@ def test_a_url_that_leads_nowhere_is_told(tmp_path: Path) -> None:
     assert "can't be fetched" in refused(tmp_path, url=f"file://{tmp_path}/none")
 
 
+def test_a_password_in_a_url_is_never_told(tmp_path: Path) -> None:
+    said = refused(tmp_path, url="https://me:s3cret@127.0.0.1:1/x.git")
+    assert "can't be fetched" in said
+    assert "s3cret" not in said
+
+
+def test_an_annotated_tag_of_a_url_is_its_commit(tmp_path: Path) -> None:
+    a_repository(tmp_path / "repo")
+    git(tmp_path / "repo", "tag", "-a", "v1", "-m", "v1")
+    assert packed(tmp_path, "v1", url=f"file://{tmp_path}/repo") == packed(tmp_path)
+
+
 def test_a_ref_that_a_url_does_not_have_names_those_it_has(tmp_path: Path) -> None:
     a_repository(tmp_path / "repo")
     assert "has no commit 'v9'; it has: main" in refused(tmp_path, "v9", url=f"file://{tmp_path}/repo")
