@@ -52,7 +52,7 @@ _SETTINGS: dict[str, object] = {
     "visibility_timeout": _VISIBILITY_S,  # the shortest among the apps of one broker wins: state it everywhere
     "broker_transport_options": _TRANSPORT,
 }
-_RETRY = {"max_retries": 2, "interval_start": 0.1, "interval_step": 0.2, "interval_max": 0.5}
+_RETRY = {"max_retries": 1, "interval_start": 0.1, "interval_step": 0.2, "interval_max": 0.5}
 
 
 def broker_url(redis_url: str) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.services.programs import program
 from tests.services.redis import RedisServer, a_redis
-from tests.services.s3 import S3Server, an_s3_server
+from tests.services.s3 import S3Place, S3Server, an_s3_server
 
 
 @contextmanager
@@ -64,3 +64,9 @@ def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
     server = an_s3_server(program("weed"), tmp_path_factory.mktemp("s3"))
     with _running(server):
         yield server
+
+
+@pytest.fixture
+def s3(s3_server: S3Server) -> S3Place:
+    """Give an empty place on the shared S3 server: a store's URL and access."""
+    return s3_server.fresh_place()

@@ -20,6 +20,14 @@ _OFF = "-s3.port.iceberg=0 -s3.port.lance=0 -webdav=false -admin.ui=false -maste
 _PORTS = ("s3", "master", "volume", "filer", "admin")
 
 
+@dataclass(frozen=True)
+class S3Place:
+    """An empty place for one store."""
+
+    url: str
+    access: StoreAccess
+
+
 @dataclass
 class S3Server:
     """A server with one bucket; each test takes a prefix of its own."""
@@ -47,6 +55,10 @@ class S3Server:
     def fresh_prefix(self) -> str:
         """Name a prefix that nothing is below."""
         return f"test-{secrets.token_hex(6)}"
+
+    def fresh_place(self) -> S3Place:
+        """Give a place of its own to a store."""
+        return S3Place(f"s3://{self.bucket}/{self.fresh_prefix()}", self.access)
 
     def overwrite(self, key: str, body: bytes) -> None:
         """Replace an object's bytes, as no part of the farm can."""

@@ -32,6 +32,7 @@ _TRANSIENT = {
     "ConditionalRequestConflict",
     "IncompleteBody",
     "InternalError",
+    "NoSuchUpload",
     "OperationAborted",
     "RequestTimeout",
     "ServiceUnavailable",
