@@ -59,7 +59,7 @@ class Coordinator:
         self._log = _log.bind(sweep=sweep)
         self._shell: Shell | None = None
         self._duties: tuple[_Periodic, ...] = ()
-        self._outage: str | None = None
+        self._is_out = False
 
     def run(self, should_stop: Callable[[], bool], progress: Callable[[Progress], None]) -> CoordinatorEnd:
         """Go on until the sweep closes, is left open, or `should_stop`; outages are waited out.
@@ -82,9 +82,9 @@ class Coordinator:
         except TransientError as error:
             self._wait_out(error, progress)
             return None
-        if self._outage is not None:
+        if self._is_out:
             self._log.info("outage.ended")
-            self._outage = None
+            self._is_out = False
         return end
 
     def _step(self, progress: Callable[[Progress], None]) -> CoordinatorEnd | None:
@@ -123,13 +123,11 @@ class Coordinator:
             raise ConflictError(f"another coordinator leads sweep {self._sweep}; watch it with `farm status` instead")
 
     def _wait_out(self, error: TransientError, progress: Callable[[Progress], None]) -> None:
-        text = str(error)
-        if self._outage is None:
-            self._log.warning("outage.began", error=text)
-        if text != self._outage and self._shell is not None:
-            self._outage = text
-            progress(self._shell.progress(outage=text))
-        self._outage = text
+        if not self._is_out:
+            self._is_out = True
+            self._log.warning("outage.began", error=str(error))
+            if self._shell is not None:
+                progress(self._shell.progress(outage=str(error)))
         self._ports.clock.sleep(min(error.retry_after_s or self._rhythm.outage_s, self._rhythm.outage_s))
 
     def _resign(self) -> None:

@@ -1,0 +1,206 @@
+"""The machine, example by example; its laws are in the property tests."""
+
+from collections import deque
+
+from farm.coordinator import events as on
+from farm.coordinator.effects import (
+    CloseClaims,
+    CloseSweep,
+    Effect,
+    LeaveOpen,
+    OrderStop,
+    PauseFrom,
+    Resume,
+    SendTicket,
+    SettleLost,
+    SettleOutcome,
+    StartWait,
+)
+from farm.coordinator.events import Event
+from farm.coordinator.machine import Policies, State, advance, begin
+from farm.model import (
+    BreakerPolicy,
+    CloseReason,
+    DispatchPolicy,
+    Fault,
+    FaultKind,
+    RetryPolicy,
+    StopReason,
+)
+
+TASK = FaultKind.TASK
+
+
+def play(state: State, *events: Event) -> tuple[State, list[Effect]]:
+    """Take in events; return the last state and all effects."""
+    done = list[Effect]()
+    for event in events:
+        state, effects = advance(state, event)
+        done.extend(effects)
+    return state, done
+
+
+def a_state(cells: int = 10, slots: int = 2, **policies: object) -> State:
+    state = begin(cells, Policies(**policies))  # type: ignore[arg-type]  # the policies' own fields
+    return advance(state, on.SlotsChanged(slots))[0]
+
+
+def fault(kind: FaultKind, retry_after_s: float | None = None) -> Fault:
+    return Fault(kind=kind, detail="broken", retry_after_s=retry_after_s)
+
+
+def tickets(effects: list[Effect]) -> list[int]:
+    return [effect.index for effect in effects if isinstance(effect, SendTicket)]
+
+
+def test_nothing_is_sent_before_the_fleet_is_known() -> None:
+    state = begin(3, Policies())
+    assert play(state, on.Claimed(0, 1), on.Settled(0, None))[1] == []
+
+
+def test_twice_the_live_slots_are_sent_in_plan_order() -> None:
+    _, effects = play(begin(10, Policies()), on.SlotsChanged(2))
+    assert effects == [SendTicket(index, 1) for index in range(4)]
+
+
+def test_a_cap_holds_whatever_the_fleet() -> None:
+    policies = Policies(dispatch=DispatchPolicy(most_outstanding=3))
+    assert tickets(play(begin(10, policies), on.SlotsChanged(100))[1]) == [0, 1, 2]
+
+
+def test_a_finished_cell_frees_its_place_while_an_earlier_one_runs() -> None:
+    assert play(a_state(), on.Settled(3, None))[1] == [SendTicket(4, 1)]
+
+
+def test_a_smaller_fleet_sends_no_more_until_there_is_room() -> None:
+    state, effects = play(a_state(slots=3), on.SlotsChanged(1), *(on.Settled(index, None) for index in range(4)))
+    assert effects == []
+    assert play(state, on.Settled(4, None))[1] == [SendTicket(6, 1)]
+
+
+def test_a_fault_that_earns_another_attempt_waits_and_comes_before_later_cells() -> None:
+    state, effects = play(a_state(), on.AttemptEnded(1, 1, fault(FaultKind.RATE_LIMIT, 7.0)))
+    assert effects == [StartWait(1, 2, 7.0), SendTicket(4, 1)]
+    state, effects = play(state, on.WaitOver(1, 2))
+    assert effects == []
+    assert play(state, on.Settled(0, None))[1] == [SendTicket(1, 2)]
+
+
+def test_waiting_cells_do_not_pile_up_without_bound() -> None:
+    state = a_state(cells=1000)
+    sent = deque(range(4))
+    for _ in range(100):
+        if not sent:
+            break
+        state, effects = play(state, on.AttemptEnded(sent.popleft(), 1, fault(FaultKind.PROVIDER)))
+        sent.extend(tickets(effects))
+    assert not sent
+    assert state.window.waiting == len(state.window.cells) == 7
+
+
+def test_used_up_attempts_become_a_result() -> None:
+    retry = RetryPolicy(most_attempts=1)
+    assert play(a_state(retry=retry), on.AttemptEnded(0, 1, fault(FaultKind.HOST)))[1] == [SettleOutcome(0, 1)]
+    assert play(a_state(retry=retry), on.Lost(0, 1))[1] == [SettleLost(0, 1)]
+
+
+def test_evidence_without_a_result_gets_its_result() -> None:
+    state, effects = play(a_state(), on.Claimed(0, 1), on.AttemptEnded(0, 1, None), on.AttemptEnded(0, 1, None))
+    assert effects == [SettleOutcome(0, 1)]
+    assert play(state, on.Settled(0, None))[1] == [SendTicket(4, 1)]
+
+
+def test_a_lost_attempt_is_followed_by_the_next_number() -> None:
+    state, effects = play(a_state(), on.Claimed(0, 1), on.Lost(0, 1))
+    assert StartWait(0, 2, 1.0) in effects
+    assert play(state, on.Lost(0, 1), on.AttemptEnded(0, 1, None), on.Claimed(0, 1))[1] == []
+
+
+def test_a_result_of_an_older_attempt_counts() -> None:
+    state, _ = play(a_state(cells=1), on.Claimed(0, 1), on.Lost(0, 1), on.WaitOver(0, 2))
+    assert play(state, on.Settled(0, None))[1] == [CloseSweep(CloseReason.COMPLETE)]
+
+
+def test_an_overdue_ticket_is_sent_again_and_a_running_one_too_when_nobody_had_claimed_it() -> None:
+    assert play(a_state(), on.Overdue(2, 1))[1] == [SendTicket(2, 1)]
+    assert play(a_state(), on.Claimed(2, 1), on.Overdue(2, 1))[1] == [SendTicket(2, 1)]
+
+
+def test_the_last_results_pause_and_the_fold_resumes() -> None:
+    state = a_state(cells=30, slots=5, breaker=BreakerPolicy(streak=3))
+    state, effects = play(state, *(on.Settled(index, TASK) for index in (2, 3, 4)))
+    assert effects == [SendTicket(10, 1), SendTicket(11, 1), PauseFrom(5)]
+    state, effects = play(state, on.Settled(5, None))
+    assert effects == []
+    assert state.paused_from == 5
+    state, effects = play(state, on.AttemptEnded(0, 1, fault(FaultKind.HOST)), on.WaitOver(0, 2))
+    assert tickets(effects) == [0]
+    state, effects = play(state, on.Settled(0, None), on.Settled(1, TASK))
+    assert effects == [CloseClaims()]
+
+
+def test_a_usable_result_inside_the_streak_ends_the_pause_and_refused_tickets_are_sent_again() -> None:
+    state = a_state(cells=30, slots=3, breaker=BreakerPolicy(streak=2))
+    state, effects = play(state, on.Settled(1, TASK), on.Settled(3, TASK))
+    assert effects == [SendTicket(6, 1), PauseFrom(4)]
+    _, effects = play(state, on.Settled(2, None))
+    assert effects == [Resume(), *(SendTicket(index, 1) for index in (4, 5, 6, 7, 8))]
+
+
+def test_the_trip_closes_claims_and_waits_for_what_runs() -> None:
+    state = a_state(cells=30, slots=3, breaker=BreakerPolicy(streak=2))
+    state, effects = play(state, on.Claimed(4, 1), on.Settled(0, TASK), on.Settled(1, TASK))
+    assert effects[-1] == CloseClaims()
+    state, effects = play(state, on.ClaimsClosed(frozenset({3, 4})), on.AttemptEnded(4, 1, fault(FaultKind.HOST)))
+    assert effects == []
+    assert play(state, on.Settled(3, None))[1] == [CloseSweep(CloseReason.BREAKER)]
+
+
+def test_a_cancel_while_the_trip_drains_ends_at_once_and_keeps_the_reason() -> None:
+    state = a_state(breaker=BreakerPolicy(streak=1))
+    state, _ = play(state, on.Claimed(1, 1), on.Settled(0, TASK), on.ClaimsClosed(frozenset({1})))
+    assert play(state, on.CancelAsked())[1] == [OrderStop(StopReason.CANCEL), CloseSweep(CloseReason.BREAKER)]
+
+
+def test_a_bug_ends_the_sweep() -> None:
+    effects = play(a_state(), on.Settled(0, FaultKind.BUG))[1]
+    assert effects == [OrderStop(StopReason.CANCEL), CloseSweep(CloseReason.BUG)]
+
+
+def test_deferred_cells_are_no_results_and_leave_the_sweep_open() -> None:
+    state = a_state(cells=3, breaker=BreakerPolicy(streak=2))
+    events = (on.Settled(0, TASK), on.AttemptEnded(1, 1, fault(FaultKind.DEFERRED)))
+    state, effects = play(state, *events)
+    assert effects == []
+    assert play(state, on.Settled(2, TASK))[1] == [CloseClaims()]
+    assert play(state, on.Settled(2, None))[1] == [LeaveOpen()]
+
+
+def test_a_shut_down_worker_s_cell_is_sent_again_at_once() -> None:
+    effects = play(a_state(), on.Claimed(0, 1), on.AttemptEnded(0, 1, fault(FaultKind.CANCELLED)))[1]
+    assert effects == [SendTicket(0, 2)]
+
+
+def test_replay_sends_only_what_lacks_a_result() -> None:
+    state, effects = play(
+        begin(6, Policies()),
+        *(on.Settled(index, None) for index in (0, 1, 4)),
+        on.Replayed(2, 1, is_over=False),
+        on.Replayed(3, 2, is_over=True),
+        on.SlotsChanged(4),
+    )
+    assert effects == [SendTicket(3, 3), SendTicket(5, 1)]
+    assert state.ledger.fold == 2
+
+
+def test_many_cells_behind_a_straggler_stay_cheap() -> None:
+    cells = 30_000
+    state, effects = play(begin(cells, Policies()), on.SlotsChanged(4))
+    sent = deque(tickets(effects))
+    while sent:
+        index = sent.popleft()
+        if index != 0:
+            state, effects = play(state, on.Settled(index, None))
+            sent.extend(tickets(effects))
+    assert (state.ledger.fold, state.ledger.results, len(state.window.cells)) == (0, cells - 1, 1)
+    assert play(state, on.Settled(0, None))[1] == [CloseSweep(CloseReason.COMPLETE)]
