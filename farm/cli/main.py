@@ -4,18 +4,18 @@ Here alone an error becomes an exit code.
 """
 
 import importlib
-import logging
 import sys
 
 import click
 from typing_extensions import override
 
-from farm import telemetry
 from farm.cli.verbs import VERBS
 from farm.errors import FarmError
 from farm.version import __version__
 
 INTERRUPTED = 130
+_WARNING = 30
+"""logging.WARNING, without the import."""
 
 
 class VerbGroup(click.Group):
@@ -29,6 +29,7 @@ class VerbGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
+        importlib.import_module("farm.telemetry").configure(json=not sys.stderr.isatty(), level=_WARNING)
         command = importlib.import_module(f"farm.cli.{cmd_name}").command
         assert isinstance(command, click.Command)  # noqa: S101 (each verb's module defines one)
         return command
@@ -56,7 +57,6 @@ def farm() -> None:
 
 def main() -> None:
     """Run the command line and exit with the code that says what happened."""
-    telemetry.configure(json=not sys.stderr.isatty(), level=logging.WARNING)
     try:
         code = farm.main(standalone_mode=False)
     except click.exceptions.Exit as ending:

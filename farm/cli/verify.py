@@ -1,0 +1,50 @@
+"""farm verify."""
+
+import click
+from pydantic import JsonValue
+
+from farm import bootstrap
+from farm.audit import Audit, verify
+from farm.cli.common import answer, json_option, store_option
+from farm.cli.finishing import load_gate
+from farm.errors import IntegrityError
+from farm.finalizer.finalize import read_finalized
+from farm.model import SweepId
+from farm.reporting.render import render
+
+
+def _lines(audit: Audit) -> list[str]:
+    lines = [f"FLAW  {flaw.where}: {flaw.problem}" for flaw in audit.flaws]
+    lines += [f"note  {left.where}: not computed again: {left.problem}" for left in audit.unchecked]
+    lines += [f"note  {key}: not sealed and not counted" for key in audit.uncounted]
+    if audit.is_sound:
+        lines.append(f"{audit.sweep}: sound; {audit.records} records and {audit.blobs} blobs are what was sealed")
+    return lines
+
+
+def _document(audit: Audit) -> dict[str, JsonValue]:
+    return {
+        "sweep": audit.sweep,
+        "sound": audit.is_sound,
+        "flaws": [{"where": flaw.where, "problem": flaw.problem} for flaw in audit.flaws],
+        "unchecked": [{"where": left.where, "why": left.problem} for left in audit.unchecked],
+        "uncounted": list(audit.uncounted),
+        "records": audit.records,
+        "blobs": audit.blobs,
+    }
+
+
+@click.command(name="verify", epilog="Example:  farm verify quickstart-3f9a1c2b4d5e.1 --store /mnt/copy-of-store")
+@click.argument("sweep", type=SweepId)
+@store_option
+@json_option
+def command(sweep: SweepId, *, store: str | None, as_json: bool) -> None:
+    """Re-walk a sealed sweep's digest chain and compute its verdict and reports again, from the store alone.
+
+    Names every byte that is not what was sealed, and then ends with exit code 4.
+    """
+    place = bootstrap.open_store(store, bootstrap.read_settings())
+    audit = verify(place, sweep, load_gate, lambda: render(read_finalized(sweep, place.records).report))
+    answer(_document(audit), _lines(audit), as_json=as_json)
+    if not audit.is_sound:
+        raise IntegrityError(f"{sweep}: {len(audit.flaws)} flaws; the store's bytes are not what was sealed")
