@@ -98,13 +98,16 @@ class Bubblewrap:
         started = time.monotonic()
         running = launch(self._order(spec, seccomp))
         try:
-            outlets = (
-                Outlet(running.stdout, Stream.STDOUT, sink, spec.limits.output_bytes),
-                Outlet(running.stderr, Stream.STDERR, sink, spec.limits.output_bytes),
-            )
-            cut = _watched(running, outlets, Watch(running.tree, outlets, spec.limits, stop))
+            outlets = _outlets(running, sink, spec.limits.output_bytes)
+            try:
+                cut = Watch(running.tree, outlets, spec.limits, stop).until_end()
+            finally:
+                # Whatever the sink or `stop` raised: nothing lives on.
+                ending = running.tree.end()
             wall_s = time.monotonic() - started
-            return _exit_of(spec, running.tree.end(), outlets, cut, wall_s)
+            for outlet in outlets:
+                outlet.drain()
+            return _exit_of(spec, ending, outlets, cut or _late_cut(outlets), wall_s)
         finally:
             running.close()
 
@@ -141,17 +144,12 @@ def _architecture() -> Architecture:
     return found
 
 
-def _watched(running: Running, outlets: tuple[Outlet, ...], watch: Watch) -> Cut | None:
-    """Watch to the end, whatever the sink or `stop` raises: the tree is dead when this returns or raises."""
-    try:
-        cut = watch.until_end()
-    finally:
-        running.tree.end()
-    for outlet in outlets:
-        outlet.drain()
-    if cut is None and any(outlet.is_over_cap for outlet in outlets):
-        return Cut(ExitKind.LIMIT, "output")
-    return cut
+def _outlets(running: Running, sink: Sink, cap: int) -> tuple[Outlet, ...]:
+    return (Outlet(running.stdout, Stream.STDOUT, sink, cap), Outlet(running.stderr, Stream.STDERR, sink, cap))
+
+
+def _late_cut(outlets: tuple[Outlet, ...]) -> Cut | None:
+    return Cut(ExitKind.LIMIT, "output") if any(outlet.is_over_cap for outlet in outlets) else None
 
 
 def _exit_of(spec: SandboxSpec, ending: Ending, outlets: tuple[Outlet, ...], cut: Cut | None, wall_s: float) -> Exit:

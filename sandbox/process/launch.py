@@ -54,13 +54,10 @@ class Running:
     stderr: int
 
     def close(self) -> None:
-        """Make sure that all is dead, and let go of the descriptors."""
-        try:
-            self.tree.end()
-        finally:
-            self.tree.close()
-            os.close(self.stdout)
-            os.close(self.stderr)
+        """Let go of the descriptors, once the tree has been ended."""
+        self.tree.close()
+        os.close(self.stdout)
+        os.close(self.stderr)
 
 
 def launch(order: Launch) -> Running:

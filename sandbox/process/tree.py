@@ -10,15 +10,17 @@ import select
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from sandbox.errors import SandboxError
-from sandbox.process.reports import Child, Report, Status
+from sandbox.process.reports import Report, Status
 
 _DEATH_S = 5.0
 _NAMED_S = 2.0
 _REAPED_S = 1.0
+_PATIENCE_S = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +40,17 @@ class Tree:
         self.pidfd = os.pidfd_open(started.pid)
         self.status = status
         self.report = report
-        self._init_pidfd: int | None = None
+        self._init: _Held | None = None
         self._ending: Ending | None = None
 
     def observe(self) -> None:
         """Read what has been reported; get hold of the namespace's init as soon as it is named."""
         self.status.read()
         self.report.read()
-        if self._init_pidfd is None:
+        if self._init is None:
             child = self.status.child()
             if child is not None and not self.status.has_exit_code():
-                self._init_pidfd = _open_verified(child)
+                self._init = _hold(child.pid, child.pid_namespace)
 
     def has_ended(self) -> bool:
         """Tell whether bubblewrap is gone; what it left is `end`'s to find out."""
@@ -64,17 +66,15 @@ class Tree:
         """Let go of the descriptors. Only after `end`."""
         for fd in (self.pidfd, self.status.fd, self.report.fd):
             os.close(fd)
-        if self._init_pidfd is not None:
-            os.close(self._init_pidfd)
+        if self._init is not None:
+            os.close(self._init.pidfd)
 
     def _end(self) -> Ending:
         deadline = time.monotonic() + _DEATH_S
         self._learn_of_init()
-        if self._init_pidfd is not None and not self.status.has_exit_code():
-            _send_kill(self._init_pidfd)
-            # Bubblewrap sees its child die and ends by itself, with the whole tree's CPU time on its account.
-            _is_readable(self.pidfd, _REAPED_S)
-        if not self.has_ended():
+        self._kill_namespace(deadline)
+        # Bubblewrap sees its child die and ends by itself, with the whole tree's CPU time on its account.
+        if not _is_readable(self.pidfd, 0 if self._init is None else _REAPED_S):
             # Not reaped yet, so the number is still bubblewrap's.
             os.killpg(self._started.pid, signal.SIGKILL)
         if not _is_readable(self.pidfd, deadline - time.monotonic()):
@@ -88,20 +88,36 @@ class Tree:
             cpu_s=usage.ru_utime + usage.ru_stime,
         )
 
+    def _kill_namespace(self, deadline: float) -> None:
+        """Kill the init, and with it all; where it does not get to dying, kill the others one by one.
+
+        A guest with hundreds of busy sessions of its own leaves the init so small a share of the processors that it
+        was seen not to die within 5 s of its SIGKILL. Each one that dies gives its share back.
+        """
+        if self._init is None or self.status.has_exit_code():
+            return
+        _send_kill(self._init.pidfd)
+        while not _is_readable(self._init.pidfd, _PATIENCE_S) and time.monotonic() < deadline:
+            for pid in _numbers():
+                found = _hold(pid, self._init.namespace)
+                if found is not None:
+                    _send_kill(found.pidfd)
+                    os.close(found.pidfd)
+
     def _learn_of_init(self) -> None:
         """Wait until the child is named: a bubblewrap that is killed before can leave it behind, stuck."""
         deadline = time.monotonic() + _NAMED_S
         self.observe()
-        while self._init_pidfd is None and not self.has_ended() and time.monotonic() < deadline:
+        while self._init is None and not self.has_ended() and time.monotonic() < deadline:
             select.select([self.status.fd, self.pidfd], [], [], deadline - time.monotonic())
             self.observe()
 
     def _prove_death(self, deadline: float) -> None:
         if self.status.has_exit_code():
             return
-        if self._init_pidfd is not None:
-            _send_kill(self._init_pidfd)
-            if not _is_readable(self._init_pidfd, deadline - time.monotonic()):
+        if self._init is not None:
+            self._kill_namespace(deadline)
+            if not _is_readable(self._init.pidfd, deadline - time.monotonic()):
                 raise self._unhealthy("the namespace's init")
             return
         # No child that could be found: its pipe closes when the last of bubblewrap's own processes is gone.
@@ -117,20 +133,32 @@ class Tree:
         )
 
 
-def _open_verified(child: Child) -> int | None:
-    """Open the child's pidfd and make sure that the number has not passed to another process meanwhile."""
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A process that can't be mistaken for another any more."""
+
+    pidfd: int
+    namespace: int
+
+
+def _hold(pid: int, namespace: int | None) -> _Held | None:
+    """Open the pidfd of `pid` if it lives in the PID namespace: the number may have passed to somebody else."""
     try:
-        pidfd = os.pidfd_open(child.pid)
+        pidfd = os.pidfd_open(pid)
     except ProcessLookupError:
         return None
     try:
-        namespace = Path(f"/proc/{child.pid}/ns/pid").stat().st_ino
-    except FileNotFoundError:
-        namespace = -1
-    if child.pid_namespace in (None, namespace):
-        return pidfd
+        found = Path(f"/proc/{pid}/ns/pid").stat().st_ino
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
+        found = None
+    if found is not None and namespace in (None, found):
+        return _Held(pidfd, found)
     os.close(pidfd)
     return None
+
+
+def _numbers() -> Iterator[int]:
+    return (int(entry.name) for entry in os.scandir("/proc") if entry.name.isdigit())
 
 
 def _send_kill(pidfd: int) -> None:
