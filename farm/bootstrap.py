@@ -34,6 +34,9 @@ from farm.settings import FarmSettings
 
 _MOST_NAMED = 5
 
+Settings = FarmSettings
+"""For verbs to name the type of what they pass on; only this module reads it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Exchange:

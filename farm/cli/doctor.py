@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass
 import click
 
 from farm import bootstrap
+from farm.bootstrap import Settings
 from farm.cli.common import answer, json_option, store_option
 from farm.errors import FarmError, SpecError
-from farm.settings import FarmSettings
 
 _PREFLIGHT_LIMIT_S = 60
 
@@ -26,7 +26,7 @@ class Finding:
     fix: str = ""
 
 
-def _store(url: str | None, settings: FarmSettings) -> Finding:
+def _store(url: str | None, settings: Settings) -> Finding:
     try:
         place = bootstrap.open_store(url, settings)
         place.check()
@@ -35,7 +35,7 @@ def _store(url: str | None, settings: FarmSettings) -> Finding:
     return Finding("store", ok=True, detail=f"{place.url} creates records exclusively")
 
 
-def _queue(settings: FarmSettings) -> Finding:
+def _queue(settings: Settings) -> Finding:
     try:
         with bootstrap.own_or_embedded_exchange(settings):
             place = settings.redis_url or "none named; a private server starts for a run"
@@ -49,7 +49,7 @@ def _git() -> Finding:
     return Finding("git", ok=path is not None, detail=path or "not found", fix="apt-get install git")
 
 
-def _sandbox(url: str | None, settings: FarmSettings) -> list[Finding]:
+def _sandbox(url: str | None, settings: Settings) -> list[Finding]:
     argv = bootstrap.worker_command("--check", "--json")
     env = dict(bootstrap.worker_environment(settings, settings.redis_url or "", url or settings.store_url))
     try:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from farm import bootstrap
-from farm.bootstrap import Exchange
+from farm.bootstrap import Exchange, Settings
 from farm.cli.display import Show, live_display
 from farm.cli.drive import Drive, coordinate_in_turn, open_drive, write_cancel
 from farm.cli.finishing import conclude, finish
@@ -15,7 +15,6 @@ from farm.cli.interrupts import Interrupts
 from farm.coordinator.loop import CoordinatorEnd, EndKind
 from farm.model import StopReason, SweepId
 from farm.ports import Store
-from farm.settings import FarmSettings
 
 INTERRUPTED = 130
 OPEN = 6
@@ -28,7 +27,7 @@ class LocalRun:
 
     sweep: SweepId
     store: Store
-    settings: FarmSettings
+    settings: Settings
     slots: int
     as_json: bool
 

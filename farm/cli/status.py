@@ -7,13 +7,13 @@ import click
 from pydantic import JsonValue
 
 from farm import bootstrap
+from farm.bootstrap import Settings
 from farm.cli.common import answer, json_option, store_option
 from farm.cli.finishing import place_of
 from farm.errors import TransientError
 from farm.model import Close, Plan, Result, ResultStatus, Settlement, SweepId, parse_record
 from farm.model.keys import close_key, report_key, result_key, results_prefix, seal_key, settlement_key
 from farm.ports import Store
-from farm.settings import FarmSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def _arms(store: Store, sweep: SweepId, plan: Plan) -> tuple[ArmCount, ...]:
     )
 
 
-def _running(sweep: SweepId, settings: FarmSettings) -> int | None:
+def _running(sweep: SweepId, settings: Settings) -> int | None:
     if settings.redis_url is None:
         return None
     try:
@@ -89,7 +89,7 @@ def _running(sweep: SweepId, settings: FarmSettings) -> int | None:
         return None
 
 
-def standing(store: Store, sweep: SweepId, settings: FarmSettings) -> Standing:
+def standing(store: Store, sweep: SweepId, settings: Settings) -> Standing:
     """Read from the store how far a sweep is, and from Redis, when there is one, what runs now."""
     plan = bootstrap.known_sweep(store, sweep)
     stage, reason = _stage(store, sweep)
