@@ -6,12 +6,15 @@ import random
 import shutil
 import signal
 import subprocess
+import sys
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+import sandbox
 from sandbox.backends import program
 from sandbox.backends.bubblewrap import Bubblewrap
 from sandbox.errors import SandboxError, SandboxUnavailableError
@@ -103,6 +106,35 @@ def test_stopping_at_any_moment_of_the_start_leaves_nobody_behind():
         exit_ = bubblewrap().run(replace(script(f": {mark}; sleep 600"), limits=limits), Heard(), lambda: False)
         assert (exit_.kind, exit_.limit) == (ExitKind.LIMIT, "wall")
         assert living(mark) == []
+
+
+OWNER = """
+import sys
+from pathlib import Path
+from sandbox.backends.bubblewrap import Bubblewrap
+from sandbox.testing import script
+say = lambda stream, chunk: sys.stdout.buffer.write(chunk) and sys.stdout.flush()
+Bubblewrap(Path(sys.argv[1])).run(script(sys.argv[2]), say, lambda: False)
+"""
+
+
+def test_an_owner_that_is_killed_takes_its_guest_with_it():
+    mark = "guest-whose-owner-is-killed"
+    words = (
+        sys.executable,
+        "-c",
+        OWNER,
+        str(work_root() / "work-None"),
+        f": {mark}; setsid sleep 600 & echo ready; wait",
+    )
+    with subprocess.Popen(words, stdout=subprocess.PIPE, cwd=Path(sandbox.__file__).parents[1]) as owner:
+        assert owner.stdout.readline() == b"ready\n"
+        assert living(mark)
+        owner.kill()
+    limit = time.monotonic() + 10
+    while living(mark) and time.monotonic() < limit:
+        time.sleep(0.02)
+    assert living(mark) == []
 
 
 def test_a_guest_that_is_killed_late_is_told_from_one_that_ends():
