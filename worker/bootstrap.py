@@ -53,8 +53,8 @@ def redis_url() -> str:
 def open_store() -> Store:
     """Open the farm's store; raise SpecError when none is named."""
     settings = read_settings()
-    if not settings.store:
-        raise SpecError("no store is named: set FARM_STORE to file:///… or s3://bucket/prefix")
+    if not settings.store or "://" not in settings.store:
+        raise SpecError(f"FARM_STORE is {settings.store!r}: set it to file:///an/absolute/path or s3://bucket/prefix")
     store: Store = Plugins().load("stores", urlsplit(settings.store).scheme)(settings.store, settings.store_access)
     return store
 

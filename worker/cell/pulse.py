@@ -44,6 +44,11 @@ class Pulse:
         return self._order
 
     @property
+    def beaten_at(self) -> float:
+        """When the lease was last known to be held, on the clock's monotonic time."""
+        return self._held_at
+
+    @property
     def must_stop(self) -> bool:
         return self.stop is not None
 

@@ -1,0 +1,114 @@
+"""What every agent adapter promises, whatever its options and whatever a guest writes."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from farm.errors import SpecError
+from farm.model import (
+    Cell,
+    Digest,
+    ExitKind,
+    OracleSpec,
+    ProcessExit,
+    SessionReport,
+    Snapshot,
+    Task,
+    canonical_json,
+)
+from sandbox.spec import Stream
+from worker.agents.command import CommandAgent
+from worker.agents.scripted import ScriptedAgent
+from worker.session import Agent, SessionRequest
+
+AGENTS: dict[str, Callable[[], Agent]] = {
+    "scripted": lambda: ScriptedAgent({"scripts": {"*": [{"say": "hi"}]}}),
+    "command, text": lambda: CommandAgent({"argv": ["cli"]}),
+    "command, json": lambda: CommandAgent({"argv": ["cli"], "answer": {"from": "json", "pointer": "/a"}}),
+    "command, lines": lambda: CommandAgent({"argv": ["cli"], "answer": {"from": "json-lines", "pointer": "/a"}}),
+}
+EVERY = pytest.mark.parametrize("make", AGENTS.values(), ids=AGENTS.keys())
+
+PIECES = st.sampled_from(
+    [b"{", b"}", b'"type"', b": ", b'"result"', b'"a"', b'"answer"', b"\n", b"[", b"]", b"1", b"true", b'"reason"',
+     b'"success"', b",", b"\xff", b"\0", b'"\\ud800"', b"1e999", b'"tool_use"', b'"name"', b'"count"']
+)  # fmt: skip
+OUTPUT = st.lists(st.one_of(PIECES, st.binary(max_size=20)), max_size=60)
+EXITS = st.sampled_from(
+    [
+        ProcessExit(kind=ExitKind.EXITED, code=0, wall_s=1.0),
+        ProcessExit(kind=ExitKind.EXITED, code=1, wall_s=1.0),
+        ProcessExit(kind=ExitKind.SIGNALED, signal=9, wall_s=1.0),
+        ProcessExit(kind=ExitKind.LIMIT, limit="wall", wall_s=1.0),
+        ProcessExit(kind=ExitKind.LIMIT, limit="output", wall_s=1.0),
+        ProcessExit(kind=ExitKind.STOPPED, wall_s=1.0),
+    ]
+)
+
+
+def a_request() -> SessionRequest:
+    digest = Digest.of(b"")
+    task = Task(
+        id="fix",
+        snapshot=Snapshot(commit="0" * 40, tree=digest, size_bytes=0),
+        prompt=digest,
+        oracle=OracleSpec(kind="answer"),
+    )
+    return SessionRequest("work", Cell(task="fix", arm="base", trial=1), task, "Fix it.", "Be brief.")
+
+
+def said(agent: Agent, chunks: list[bytes], exit_: ProcessExit) -> SessionReport:
+    parser = agent.parser("work")
+    for chunk in chunks:
+        parser.feed(Stream.STDOUT, chunk)
+        parser.feed(Stream.STDERR, chunk)
+    return parser.finish(exit_)
+
+
+@EVERY
+@given(chunks=OUTPUT, exit_=EXITS)
+def test_whatever_a_guest_writes_makes_a_report_that_can_be_recorded(
+    make: Callable[[], Agent], chunks: list[bytes], exit_: ProcessExit
+) -> None:
+    report = said(make(), chunks, exit_)
+    assert (report.problem is None) == (report.reason == "success")
+    assert report.exit == exit_
+    assert report.problem is not None or exit_.is_zero
+    canonical_json(report)
+
+
+@EVERY
+@given(chunks=OUTPUT)
+def test_where_the_output_is_cut_into_chunks_makes_no_difference(
+    make: Callable[[], Agent], chunks: list[bytes]
+) -> None:
+    done = ProcessExit(kind=ExitKind.EXITED, code=0, wall_s=1.0)
+    assert said(make(), chunks, done) == said(make(), [b"".join(chunks)], done)
+
+
+@EVERY
+def test_the_prompt_and_the_instructions_are_in_the_launch(make: Callable[[], Agent]) -> None:
+    launch = make().launch(a_request())
+    whole = b"\0".join([launch.stdin, *(word.encode() for word in launch.argv), *launch.home_files.values()])
+    assert b"Fix it." in whole
+    assert b"Be brief." in whole
+
+
+@EVERY
+def test_normalised_options_are_json_and_make_the_same_agent(make: Callable[[], Agent]) -> None:
+    agent = make()
+    again = type(agent)(agent.options)  # type: ignore[call-arg]  # plug-ins are built from their options
+    canonical_json(agent.options)
+    assert (again.options, again.version) == (agent.options, agent.version)
+    assert again.launch(a_request()) == agent.launch(a_request())
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"), [(ScriptedAgent, {"scripts": {"*": []}}), (CommandAgent, {"argv": ["cli"]})]
+)
+def test_an_unknown_option_is_a_spec_error(kind: Callable[[dict[str, Any]], Agent], options: dict[str, Any]) -> None:
+    with pytest.raises(SpecError, match="unheard_of"):
+        kind({**options, "unheard_of": 1})

@@ -1,0 +1,105 @@
+"""The pulse: who keeps the lease, and who says stop."""
+
+import pytest
+
+from farm.adapters.memory import MemoryEvents, MemoryLeases, MemorySignals
+from farm.errors import TransientError
+from farm.model import Digest, Lease, StopReason, SweepId, Ticket
+from farm.ports import Renewal
+from farm.testing.clock import FakeClock
+from tests.services.waiting import wait_until
+from worker.cell.ports import Exchange, Timing
+from worker.cell.pulse import Pulse
+from worker.cell.stops import StoppedError
+from worker.health.shutdown import ShutdownFlag, SignalsOrShutdown
+
+SWEEP = SweepId("s-1.1")
+TICKET = Ticket(sweep=SWEEP, plan=Digest.of(b""), cell="t.a.1", index=0, attempt=1)  # type: ignore[arg-type]  # a cell's id is text
+TIMING = Timing(lease_ttl_s=30.0, beat_s=5.0, poll_s=0.001)
+
+
+class Parts:
+    def __init__(self) -> None:
+        self.clock = FakeClock()
+        self.signals = MemorySignals()
+        self.leases = MemoryLeases(self.clock, self.signals)
+        self.leases.open_sweep(SWEEP)
+        lease = self.leases.claim(TICKET, "host-1/1/1", 30.0)
+        assert isinstance(lease, Lease)
+        self.lease = lease
+
+    def pulse(self, leases: object = None, signals: object = None) -> Pulse:
+        exchange = Exchange(leases or self.leases, signals or self.signals, MemoryEvents(self.clock))  # type: ignore[arg-type]  # doubles of one method
+        return Pulse(exchange, TIMING, self.clock, self.lease)
+
+
+@pytest.fixture
+def parts() -> Parts:
+    return Parts()
+
+
+class Silent:
+    """A service that does not answer."""
+
+    def renew(self, lease: Lease, ttl_s: float) -> Renewal:
+        raise TransientError(f"no answer about {lease.cell} for {ttl_s} s")
+
+    def stop_reason(self, sweep: SweepId) -> StopReason | None:
+        raise TransientError(f"no answer about {sweep}")
+
+
+def test_the_lease_lives_on_as_long_as_the_pulse_beats(parts: Parts) -> None:
+    with parts.pulse() as pulse:
+        for _ in range(20):
+            parts.clock.advance(6.0)
+            ends = parts.clock.monotonic()
+            wait_until(lambda ends=ends: pulse.beaten_at >= ends)  # type: ignore[misc]  # a default binds the value
+        assert pulse.stop is None
+        assert parts.leases.live(SWEEP) == (parts.lease,)
+
+
+def test_an_order_is_seen_while_the_attempt_runs(parts: Parts) -> None:
+    with parts.pulse() as pulse:
+        pulse.check()
+        parts.signals.order_stop(SWEEP, StopReason.CANCEL)
+        wait_until(lambda: pulse.must_stop)
+        assert pulse.stop is StopReason.CANCEL
+        with pytest.raises(StoppedError):
+            pulse.check()
+
+
+def test_a_silent_redis_costs_the_right_once_the_lease_would_have_ended_and_not_before(parts: Parts) -> None:
+    with parts.pulse(Silent(), Silent()) as pulse:
+        parts.clock.advance(29.9)
+        assert pulse.stop is None
+        parts.clock.advance(0.2)
+        assert pulse.stop is StopReason.LOST_LEASE
+        assert not pulse.confirm()
+
+
+def test_a_lost_lease_wins_over_any_order(parts: Parts) -> None:
+    parts.signals.order_stop(SWEEP, StopReason.CANCEL)
+    with parts.pulse() as pulse:
+        wait_until(lambda: pulse.stop is StopReason.CANCEL)
+        parts.leases.announce(TICKET.model_copy(update={"attempt": 2}))
+        assert not pulse.confirm()
+        assert pulse.stop is StopReason.LOST_LEASE
+
+
+def test_a_confirmation_renews(parts: Parts) -> None:
+    pulse = parts.pulse()
+    parts.clock.advance(20.0)
+    assert pulse.confirm()
+    parts.clock.advance(20.0)
+    assert pulse.stop is None
+    assert parts.leases.live(SWEEP) == (parts.lease,)
+
+
+def test_a_workers_own_shutdown_goes_before_the_farms_orders(parts: Parts) -> None:
+    flag = ShutdownFlag()
+    signals = SignalsOrShutdown(parts.signals, flag)
+    assert signals.stop_reason(SWEEP) is None
+    parts.signals.order_stop(SWEEP, StopReason.CANCEL)
+    assert signals.stop_reason(SWEEP) is StopReason.CANCEL
+    flag.raise_it()
+    assert signals.stop_reason(SWEEP) is StopReason.SHUTDOWN
