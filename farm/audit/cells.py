@@ -1,19 +1,25 @@
 """The walk from the settlement down: results, attempts, and what they name."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from farm.audit.links import Links
 from farm.audit.reader import Reader
+from farm.gates.table import Table
+from farm.gates.tabulate import SettledRecords, tabulate
 from farm.model import (
     AttemptCleanup,
     CellId,
+    CleanupRecord,
+    Close,
     Digest,
     Outcome,
     Plan,
     Result,
     Sealed,
     SettledCell,
+    Settlement,
     SweepId,
     canonical_json,
 )
@@ -115,3 +121,19 @@ class CellWalk:
         self.links.add(key, outcome_key, read.value.outcome)
         self.links.add(outcome_key, key, Digest.of(canonical_json(result_of(outcome, digest))))
         return read.value
+
+
+def tabulate_walked(
+    plan: Plan, close: Close, settlement: Settlement, cleanup: CleanupRecord, cells: Mapping[CellId, WalkedCell]
+) -> Table:
+    """Make the table from the walk."""
+    return tabulate(
+        SettledRecords(
+            plan=plan,
+            close=close,
+            settlement=settlement,
+            cleanup=cleanup,
+            outcomes={cell: walked.counted for cell, walked in cells.items() if walked.counted is not None},
+            cleanups={cell: walked.cleanup for cell, walked in cells.items() if walked.cleanup is not None},
+        )
+    )

@@ -4,17 +4,13 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from farm.audit.cells import WalkedCell
 from farm.audit.links import Links
 from farm.audit.reader import Reader
-from farm.errors import SpecError
+from farm.errors import IntegrityError, SpecError
 from farm.gates.protocol import Gate
 from farm.gates.table import Table
-from farm.gates.tabulate import SettledRecords, tabulate
 from farm.model import (
-    CellId,
     CleanupRecord,
-    Close,
     Digest,
     Opening,
     Pin,
@@ -25,8 +21,6 @@ from farm.model import (
     canonical_json,
 )
 from farm.model.keys import open_key, report_key, settlement_key, verdict_key
-from farm.reporting.render import render
-from farm.reporting.report_input import ReportInput
 from farm.version import __version__
 
 GateSource = Callable[[str], Gate]
@@ -37,15 +31,18 @@ _GENERATOR = re.compile(rb'<meta name="generator" content="([^"]*)">')
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """The head of a sweep whose records are all whole."""
+    """A sweep whose records are all whole."""
 
     sweep: SweepId
     plan: Plan
     opening: Opening
-    close: Close
     settlement: Settlement
     cleanup: CleanupRecord
-    cells: Mapping[CellId, WalkedCell]
+    table: Table
+
+
+Remake = Callable[[], Mapping[str, bytes]]
+"""Make the report's files again, by name; asked only when every record that they are made from is whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,30 +53,19 @@ class Rebuild:
     reader: Reader
     links: Links
 
-    def run(self, gates: GateSource, verdicts: Mapping[str, Verdict]) -> None:
+    def run(self, gates: GateSource, remake: Remake) -> None:
         """Link each verdict, then each report file, to what the settled records give."""
-        table = self._table()
         for pin in self.settled.plan.gates:
-            self._judge(pin, gates, table)
-        pinned = tuple(verdicts[pin.name] for pin in self.settled.plan.gates)
-        self._report(table, pinned)
+            self._judge(pin, gates)
+        try:
+            files = remake()
+        except IntegrityError as error:  # whoever makes them may also need the seal, which may be damaged
+            self.reader.notebook.leave(report_key(self.settled.sweep, ""), f"not made again: {error}")
+            return
+        for name, body in files.items():
+            self._compare(report_key(self.settled.sweep, name), body)
 
-    def _table(self) -> Table:
-        settled = self.settled
-        counted = {cell: walked.counted for cell, walked in settled.cells.items()}
-        cleanups = {cell: walked.cleanup for cell, walked in settled.cells.items()}
-        return tabulate(
-            SettledRecords(
-                plan=settled.plan,
-                close=settled.close,
-                settlement=settled.settlement,
-                cleanup=settled.cleanup,
-                outcomes={cell: outcome for cell, outcome in counted.items() if outcome is not None},
-                cleanups={cell: cleanup for cell, cleanup in cleanups.items() if cleanup is not None},
-            )
-        )
-
-    def _judge(self, pin: Pin, gates: GateSource, table: Table) -> None:
+    def _judge(self, pin: Pin, gates: GateSource) -> None:
         key = verdict_key(self.settled.sweep, pin.name)
         try:
             gate = gates(pin.name)
@@ -90,7 +76,7 @@ class Rebuild:
             why = f"not judged again: gate {pin.name} is installed at {gate.version}, the plan pins {pin.version}"
             self.reader.notebook.leave(key, why)
             return
-        found = gate.judge(table, pin.options)
+        found = gate.judge(self.settled.table, pin.options)
         verdict = Verdict(
             sweep=self.settled.sweep,
             settlement=Digest.of(canonical_json(self.settled.settlement)),
@@ -102,24 +88,6 @@ class Rebuild:
             findings=found.findings,
         )
         self.links.add(settlement_key(self.settled.sweep), key, Digest.of(canonical_json(verdict)))
-
-    def _report(self, table: Table, verdicts: tuple[Verdict, ...]) -> None:
-        settled = self.settled
-        files = render(
-            ReportInput(
-                sweep=settled.sweep,
-                plan=settled.plan,
-                opening=settled.opening,
-                close=settled.close,
-                settlement=settled.settlement,
-                cleanup=settled.cleanup,
-                table=table,
-                verdicts=verdicts,
-                outcomes={cell: walked.outcomes for cell, walked in settled.cells.items()},
-            )
-        )
-        for name, body in files.items():
-            self._compare(report_key(settled.sweep, name), body)
 
     def _compare(self, key: str, body: bytes) -> None:
         stored = self.reader.records.read(key)
@@ -134,7 +102,7 @@ class Rebuild:
             source = open_key(self.settled.sweep)
             self.links.add(source, key, Digest.of(body))
             if stored == body and key.endswith(".json"):
-                # The report shows the opening: what gives the sealed report is the opening that was sealed.
+                # The report names the opening's digest: the opening that gives the sealed report was sealed.
                 self.links.add(key, source, Digest.of(canonical_json(self.settled.opening)))
 
 

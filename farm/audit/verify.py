@@ -12,11 +12,11 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from farm.audit.blobs import check_blobs, named_blobs
-from farm.audit.cells import CellWalk, WalkedCell
+from farm.audit.cells import CellWalk, WalkedCell, tabulate_walked
 from farm.audit.findings import Audit, Notebook
 from farm.audit.links import Links
 from farm.audit.reader import Read, Reader
-from farm.audit.rebuild import GateSource, Rebuild, Settled
+from farm.audit.rebuild import GateSource, Rebuild, Remake, Settled
 from farm.errors import SpecError
 from farm.model import (
     CellId,
@@ -49,8 +49,8 @@ V = TypeVar("V", bound=BaseModel)
 _REPORTS = ("report.html", "report.json", "report.md")
 
 
-def verify(store: Store, sweep: SweepId, gates: GateSource) -> Audit:
-    """Walk the whole chain and return every flaw found.
+def verify(store: Store, sweep: SweepId, gates: GateSource, remake: Remake) -> Audit:
+    """Walk the whole chain and return every flaw found; `remake` renders the sweep's report again.
 
     Raises SpecError when the sweep is not sealed, TransientError when the store does not answer.
     """
@@ -58,7 +58,7 @@ def verify(store: Store, sweep: SweepId, gates: GateSource) -> Audit:
         raise SpecError(
             f"sweep {sweep!r} has no seal in {store.url}: check its id, or finalize it: farm finalize {sweep}"
         )
-    return _Verification(store, sweep, gates).run()
+    return _Verification(store, sweep, gates, remake).run()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +78,7 @@ class _Verification:
     store: Store
     sweep: SweepId
     gates: GateSource
+    remake: Remake
     notebook: Notebook = field(default_factory=Notebook)
     reader: Reader = field(init=False)
     links: Links = field(init=False)
@@ -139,6 +140,7 @@ class _Verification:
     def _link_head(self, head: _Head) -> None:
         """Link what the records at the top say of one another."""
         plan, settlement = plan_key(self.sweep), settlement_key(self.sweep)
+        self._check_sweeps(head)
         if head.opening is not None:
             self.links.add(open_key(self.sweep), plan, head.opening.plan)
             self._check_name(head.opening, head.plan)
@@ -150,6 +152,19 @@ class _Verification:
         for name, verdict in head.verdicts.items():
             self.links.add(verdict_key(self.sweep, name), settlement, verdict.settlement)
             self.links.add(verdict_key(self.sweep, name), cleanup_key(self.sweep), verdict.cleanup)
+
+    def _check_sweeps(self, head: _Head) -> None:
+        """Check that each record at the top is of this sweep."""
+        said = {
+            open_key(self.sweep): None if head.opening is None else head.opening.sweep,
+            close_key(self.sweep): None if head.close is None else head.close.sweep,
+            settlement_key(self.sweep): None if head.settlement is None else head.settlement.sweep,
+            cleanup_key(self.sweep): None if head.cleanup is None else head.cleanup.sweep,
+        }
+        said |= {verdict_key(self.sweep, name): verdict.sweep for name, verdict in head.verdicts.items()}
+        for key, sweep in said.items():
+            if sweep not in {None, self.sweep}:
+                self.notebook.flaw(key, f"it is of the sweep {sweep!r}")
 
     def _check_name(self, opening: Opening, plan: Plan | None) -> None:
         """Check that the sweep is named after its plan and edition."""
@@ -210,8 +225,15 @@ class _Verification:
                 settlement=Settlement() as settlement,
                 cleanup=CleanupRecord() as cleanup,
             ) if not self._is_damaged(plan, head):
-                settled = Settled(self.sweep, plan, opening, close, settlement, cleanup, cells)
-                Rebuild(settled, self.reader, self.links).run(self.gates, head.verdicts)
+                settled = Settled(
+                    sweep=self.sweep,
+                    plan=plan,
+                    opening=opening,
+                    settlement=settlement,
+                    cleanup=cleanup,
+                    table=tabulate_walked(plan, close, settlement, cleanup, cells),
+                )
+                Rebuild(settled, self.reader, self.links).run(self.gates, self.remake)
             case _:
                 for key in sorted(self._made_keys() - {open_key(self.sweep)}):
                     self.notebook.leave(key, "not made again: what it is made from is damaged")

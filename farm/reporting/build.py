@@ -188,6 +188,7 @@ def _provenance(source: ReportInput) -> Provenance:
     sandboxes = tuple(SandboxFacts(facts=by_text[text], attempts=count) for text, count in sorted(facts.items()))
     return Provenance(
         plan=source.plan.digest,
+        opening=Digest.of(canonical_json(source.opening)),
         settlement=Digest.of(canonical_json(source.settlement)),
         farm_version=source.plan.farm_version,
         edition=source.opening.edition,

@@ -153,6 +153,7 @@ class Provenance(Value):
     """Where the numbers come from."""
 
     plan: Digest
+    opening: Digest
     settlement: Digest
     farm_version: str
     edition: int

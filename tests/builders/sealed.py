@@ -1,9 +1,11 @@
 """A small sealed sweep: one task, two arms, one lost attempt, one unfinished cell, sealed by the finalizer."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from farm.adapters.memory import MemoryEvents, MemoryLeases, MemorySignals
-from farm.finalizer.finalize import finalize
+from farm.audit import Audit, verify
+from farm.finalizer.finalize import finalize, read_finalized
 from farm.finalizer.ports import FinalizerPorts
 from farm.gates.overlay import OverlayGate
 from farm.gates.protocol import Gate
@@ -45,6 +47,11 @@ LOST = Cell(task="answer", arm=OFF, trial=1)
 def overlay_gate(name: str) -> Gate:
     assert name == "overlay"
     return OverlayGate()
+
+
+def audited(store: Store, sweep: SweepId, gates: Callable[[str], Gate] = overlay_gate) -> Audit:
+    """Verify the sweep as the command does."""
+    return verify(store, sweep, gates, lambda: render(read_finalized(sweep, store.records).report))
 
 
 def a_sealed_sweep(store: Store) -> SweepId:

@@ -6,13 +6,13 @@ import pytest
 
 from farm.adapters.files import FileStore
 from farm.adapters.memory import MemoryStore
-from farm.audit import Audit, verify
+from farm.audit import Audit
 from farm.errors import SpecError
 from farm.gates.overlay import OverlayGate
 from farm.gates.protocol import Gate
 from farm.model import Digest, Plan, SweepId, parse_record
 from farm.model.keys import attempts_prefix, outcome_key, plan_key, result_key, seal_key, verdict_key
-from tests.builders.sealed import OPENED, UNFINISHED, a_sealed_sweep, overlay_gate, run_attempt
+from tests.builders.sealed import OPENED, UNFINISHED, a_sealed_sweep, audited, run_attempt
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def named(audit: Audit) -> set[str]:
 def test_a_sealed_sweep_is_sound(sealed) -> None:
     store, sweep = sealed
 
-    audit = verify(store, sweep, overlay_gate)
+    audit = audited(store, sweep)
 
     assert (audit.flaws, audit.uncounted, audit.unchecked) == ((), (), ())
     assert (audit.records, audit.blobs) == (len(store.records.bodies), len(store.blobs.bodies))
@@ -58,17 +58,17 @@ def test_a_flipped_byte_in_any_record_is_named_by_its_key(copy) -> None:
     for key, body in list(store.records.bodies.items()):
         for place in places(body):
             store.records.bodies[key] = flipped(body, place)
-            audit = verify(store, sweep, overlay_gate)
+            audit = audited(store, sweep)
             assert key in named(audit), (key, place, audit.flaws)
         store.records.bodies[key] = body
-    assert verify(store, sweep, overlay_gate).is_sound
+    assert audited(store, sweep).is_sound
 
 
 def test_a_flipped_byte_in_any_blob_is_named_by_its_key(copy) -> None:
     store, sweep = copy
     for digest, body in list(store.blobs.bodies.items()):
         store.blobs.bodies[digest] = flipped(body, len(body) // 2)
-        assert named(verify(store, sweep, overlay_gate)) == {f"blobs/sha256/{digest[:2]}/{digest}"}
+        assert named(audited(store, sweep)) == {f"blobs/sha256/{digest[:2]}/{digest}"}
         store.blobs.bodies[digest] = body
 
 
@@ -76,11 +76,11 @@ def test_a_missing_record_or_blob_is_named_by_its_key(copy) -> None:
     store, sweep = copy
     for key in [key for key in store.records.bodies if key != seal_key(sweep)]:
         body = store.records.bodies.pop(key)
-        assert key in named(verify(store, sweep, overlay_gate)), key
+        assert key in named(audited(store, sweep)), key
         store.records.bodies[key] = body
     for digest in list(store.blobs.bodies):
         body = store.blobs.bodies.pop(digest)
-        assert named(verify(store, sweep, overlay_gate)) == {f"blobs/sha256/{digest[:2]}/{digest}"}
+        assert named(audited(store, sweep)) == {f"blobs/sha256/{digest[:2]}/{digest}"}
         store.blobs.bodies[digest] = body
 
 
@@ -93,7 +93,7 @@ def test_every_digest_in_the_seal_is_guarded_and_the_seal_alone_is_blamed(copy) 
     for place in digests:
         digit = "0" if text[place] != "0" else "1"
         store.records.bodies[key] = (text[:place] + digit + text[place + 1 :]).encode()
-        assert named(verify(store, sweep, overlay_gate)) == {key}
+        assert named(audited(store, sweep)) == {key}
 
 
 def test_a_flipped_digest_of_a_result_blames_the_settlement_and_not_the_result(copy) -> None:
@@ -104,7 +104,7 @@ def test_a_flipped_digest_of_a_result_blames_the_settlement_and_not_the_result(c
     digit = "0" if text[place] != "0" else "1"
     store.records.bodies[settlement] = (text[:place] + digit + text[place + 1 :]).encode()
 
-    assert named(verify(store, sweep, overlay_gate)) == {settlement}
+    assert named(audited(store, sweep)) == {settlement}
 
 
 def test_all_flaws_are_found_and_not_only_the_first(copy) -> None:
@@ -118,7 +118,18 @@ def test_all_flaws_are_found_and_not_only_the_first(copy) -> None:
     for key in damaged:
         store.records.bodies[key] = flipped(store.records.bodies[key], 9)
 
-    assert damaged <= named(verify(store, sweep, overlay_gate))
+    assert damaged <= named(audited(store, sweep))
+
+
+@pytest.mark.parametrize("name", ["open", "close", "settlement", "cleanup"])
+def test_a_record_of_another_sweep_is_named(copy, name: str) -> None:
+    store, sweep = copy
+    key = f"sweeps/{sweep}/{name}.json"
+    store.records.bodies[key] = store.records.bodies[key].replace(
+        sweep.encode(), sweep.replace("demo", "dema").encode()
+    )
+
+    assert key in named(audited(store, sweep))
 
 
 def test_a_late_attempt_is_uncounted_and_no_flaw(copy) -> None:
@@ -126,7 +137,7 @@ def test_a_late_attempt_is_uncounted_and_no_flaw(copy) -> None:
     plan = parse_record(Plan, store.records.bodies[plan_key(sweep)], "plan")
     run_attempt(store, plan, UNFINISHED, 1, late=True, ended_at=OPENED + timedelta(hours=1))
 
-    audit = verify(store, sweep, overlay_gate)
+    audit = audited(store, sweep)
 
     assert audit.is_sound
     folder = f"{attempts_prefix(sweep)}{UNFINISHED.id}/1/"
@@ -138,7 +149,7 @@ def test_a_result_that_the_settlement_does_not_know_is_a_flaw(copy) -> None:
     plan = parse_record(Plan, store.records.bodies[plan_key(sweep)], "plan")
     run_attempt(store, plan, UNFINISHED, 1)
 
-    assert named(verify(store, sweep, overlay_gate)) == {result_key(sweep, UNFINISHED.id)}
+    assert named(audited(store, sweep)) == {result_key(sweep, UNFINISHED.id)}
 
 
 def test_a_verdict_written_anew_with_its_seal_is_found(copy) -> None:
@@ -150,7 +161,7 @@ def test_a_verdict_written_anew_with_its_seal_is_found(copy) -> None:
     store.records.bodies[key] = forged
     store.records.bodies[seal] = store.records.bodies[seal].replace(old.encode(), new.encode())
 
-    assert key in named(verify(store, sweep, overlay_gate))
+    assert key in named(audited(store, sweep))
 
 
 def test_a_reformatted_record_is_not_canonical(copy) -> None:
@@ -158,7 +169,7 @@ def test_a_reformatted_record_is_not_canonical(copy) -> None:
     key = f"sweeps/{sweep}/open.json"
     store.records.bodies[key] = store.records.bodies[key].replace(b":", b": ", 1)
 
-    assert named(verify(store, sweep, overlay_gate)) == {key}
+    assert named(audited(store, sweep)) == {key}
 
 
 def test_a_gate_of_another_version_leaves_the_verdict_unjudged_and_says_so(sealed) -> None:
@@ -171,7 +182,7 @@ def test_a_gate_of_another_version_leaves_the_verdict_unjudged_and_says_so(seale
         assert name == "overlay"
         return NextGate()
 
-    audit = verify(store, sweep, gates)
+    audit = audited(store, sweep, gates)
 
     assert audit.is_sound
     assert [(left.where, "pins 4" in left.problem) for left in audit.unchecked] == [
@@ -185,7 +196,7 @@ def test_a_gate_that_is_not_installed_is_said(sealed) -> None:
     def gates(name: str) -> Gate:
         raise SpecError(f"there is no gate {name!r}")
 
-    assert [left.where for left in verify(store, sweep, gates).unchecked] == [verdict_key(sweep, "overlay")]
+    assert [left.where for left in audited(store, sweep, gates).unchecked] == [verdict_key(sweep, "overlay")]
 
 
 def test_an_unsealed_sweep_is_refused(copy) -> None:
@@ -193,19 +204,19 @@ def test_an_unsealed_sweep_is_refused(copy) -> None:
     del store.records.bodies[seal_key(sweep)]
 
     with pytest.raises(SpecError, match="farm finalize"):
-        verify(store, sweep, overlay_gate)
+        audited(store, sweep)
 
 
 def test_a_store_in_a_folder_is_verified_alike(tmp_path: Path) -> None:
     store = FileStore(tmp_path / "store")
     sweep = a_sealed_sweep(store)
 
-    assert verify(store, sweep, overlay_gate).is_sound
+    assert audited(store, sweep).is_sound
 
     report = tmp_path / "store" / "sweeps" / sweep / "report" / "report.html"
     report.chmod(0o644)
     report.write_bytes(flipped(report.read_bytes(), 500))
-    assert named(verify(store, sweep, overlay_gate)) == {f"sweeps/{sweep}/report/report.html"}
+    assert named(audited(store, sweep)) == {f"sweeps/{sweep}/report/report.html"}
 
 
 def test_a_report_drawn_elsewhere_is_left_to_its_digest(copy) -> None:
@@ -216,6 +227,6 @@ def test_a_report_drawn_elsewhere_is_left_to_its_digest(copy) -> None:
     store.records.bodies[key] = elsewhere
     store.records.bodies[seal] = store.records.bodies[seal].replace(old.encode(), new.encode())
 
-    audit = verify(store, sweep, overlay_gate)
+    audit = audited(store, sweep)
 
     assert (audit.flaws, [left.where for left in audit.unchecked]) == ((), [key])
