@@ -1,4 +1,4 @@
-"""`native/init.c` in Python, for hosts without a C compiler: same words, same report, some 30 ms of processor time more.
+"""`native/init.c` in Python, for hosts without a C compiler: same words, same report, some 30 ms of CPU time more.
 
 It is not imported but bound into the sandbox and executed by the host's /usr/bin/python3, so it stands alone.
 """
