@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from farm.adapters.memory import MemorySignals
 from farm.model import (
     Close,
     CloseReason,
@@ -26,12 +27,15 @@ from farm.model import (
     Scope,
     Settlement,
     StopReason,
+    SweepId,
     WorkspaceMode,
     canonical_json,
 )
 from farm.model.keys import attempt_cleanup_key, claim_key, close_key, settlement_key
+from sandbox.errors import SandboxError
 from tests.builders.worker.doubles import FlakyBlobs, HookedSandbox, LosingLeases, SilentStore, breaks_at
 from tests.builders.worker.farm import SHORT, Farm, a_tar, says
+from tests.services.waiting import wait_until
 from worker.cell.line import CellLine
 from worker.cell.ports import Timing
 from worker.cell.recording import LineEnd
@@ -286,9 +290,7 @@ def when_working(farm: Farm, do: Callable[[], object]) -> None:
     """Call `do` once the session's command has run so far that it left its mark."""
 
     def wait() -> None:
-        limit = time.monotonic() + 20
-        while not list(farm.root.glob("cells/*/*/out/started")) and time.monotonic() < limit:
-            time.sleep(0.01)
+        wait_until(lambda: bool(list(farm.root.glob("cells/*/*/out/started"))))
         do()
 
     when_started(farm, threading.Thread(target=wait, daemon=True).start)
@@ -491,3 +493,40 @@ def test_the_second_cell_of_a_line_does_not_read_the_plan_again(farm: Make) -> N
         line.run(cell.ticket.model_copy(update={"cell": planned.id, "index": index}))
     line.close()
     assert sum(key.endswith("plan.json") for key in reads) == 1
+
+
+def test_the_fence_is_checked_just_before_the_record(farm: Make, run: Run) -> None:
+    cell = farm()
+    newer = cell.a_ticket(2)
+
+    def before(number: int, _: object) -> None:
+        if number == 2:  # the oracle: no heartbeat comes between here and the record
+            cell.leases.announce(newer)
+
+    cell.sandbox = HookedSandbox(cell.sandbox, before)
+    assert run(cell) is LineEnd.LOST
+    assert [key for key in cell.records.keys("sweeps/") if key.endswith(("outcome.json", "cleanup.json"))] == []
+
+
+def test_what_breaks_while_a_cell_is_stopped_broke_because_of_it(farm: Make, run: Run) -> None:
+    cell = farm(timing=FAST)
+    looks: list[SweepId] = []
+    orders = cell.signals.stop_reason
+
+    class Counting(MemorySignals):
+        def stop_reason(self, sweep: SweepId) -> StopReason | None:
+            looks.append(sweep)
+            return orders(sweep)
+
+    def before(_: int, __: object) -> None:
+        cell_signals.order_stop(cell.sweep, StopReason.CANCEL)
+        seen = len(looks)
+        wait_until(lambda: len(looks) > seen + 1)
+        raise SandboxError("killed on the way")
+
+    cell_signals, cell.signals = cell.signals, Counting()
+    cell.sandbox = HookedSandbox(cell.sandbox, before)
+    run(cell)
+    fault = cell.outcome().fault
+    assert fault is not None
+    assert fault.kind is FaultKind.CANCELLED
