@@ -1,5 +1,7 @@
 """farm coordinate."""
 
+from typing import assert_never
+
 import click
 
 from farm import bootstrap
@@ -7,7 +9,24 @@ from farm.cli.common import answer, json_option, store_option
 from farm.cli.display import live_display
 from farm.cli.drive import coordinate, open_drive
 from farm.cli.interrupts import Interrupts
-from farm.model import SweepId
+from farm.cli.local import INTERRUPTED, OPEN
+from farm.coordinator.loop import CoordinatorEnd, EndKind
+from farm.finalizer.exit_code import INCONCLUSIVE, PASSED, TRIPPED
+from farm.model import CloseReason, SweepId
+
+
+def _exit_code(end: CoordinatorEnd) -> int:
+    """Say how the coordinator's part ended; the verdict is the finalizer's."""
+    match end.kind:
+        case EndKind.INTERRUPTED:
+            return INTERRUPTED
+        case EndKind.LEFT_OPEN:
+            return OPEN
+        case EndKind.CLOSED:
+            reason = end.close.reason if end.close else CloseReason.UNFINISHED
+            return {CloseReason.COMPLETE: PASSED, CloseReason.BREAKER: TRIPPED}.get(reason, INCONCLUSIVE)
+        case _:
+            assert_never(end.kind)
 
 
 @click.command(name="coordinate", epilog="Example:  farm coordinate quickstart-3f9a1c2b4d5e.1")
@@ -23,4 +42,4 @@ def command(ctx: click.Context, sweep: SweepId, store: str | None, *, as_json: b
         end = coordinate(drive, lambda: interrupts.asked_to_stop, show)
     reason = end.close.reason.value if end.close else end.kind.value
     answer({"sweep": sweep, "end": reason}, [f"{sweep}: {reason}; next: farm finalize {sweep}"], as_json=as_json)
-    ctx.exit(0)
+    ctx.exit(_exit_code(end))

@@ -8,11 +8,18 @@ import pytest
 
 from tests.builders.farm_command import Desk
 from tests.builders.faulty import Bench, a_bench, descendants, eventually, processes
+from tests.services.redis import RedisServer
 
 
 @pytest.fixture
-def bench(desk: Desk, redis_url: str) -> Bench:
-    return a_bench(desk, redis_url=redis_url, trials=2, nap_s=2.5)
+def bench(desk: Desk, own_redis: RedisServer) -> Bench:
+    return a_bench(desk, redis_url=own_redis.url, trials=2, nap_s=2.5)
+
+
+@pytest.fixture
+def long_bench(desk: Desk, own_redis: RedisServer) -> Bench:
+    """Lay out a sweep whose sessions outlast whatever is done to them."""
+    return a_bench(desk, redis_url=own_redis.url, trials=2, nap_s=60.5)
 
 
 def running_for_a_second(bench: Bench, count: int) -> None:
@@ -58,11 +65,11 @@ def test_a_killed_coordinator_is_resumed_and_nothing_is_run_twice(bench: Bench) 
     assert bench.claims_after_results() == []
 
 
-def test_a_wiped_redis_loses_no_result(bench: Bench, wipe_redis: None) -> None:
+def test_a_wiped_redis_loses_no_result(bench: Bench, own_redis: RedisServer) -> None:
     sweep = bench.farm("submit", "sweep.yaml")[1].strip()
     with bench.started("worker", "--slots", "1"), bench.started("coordinate", sweep) as coordinator:
         eventually("a first result", lambda: len(bench.records("results/*.json")) >= 1)
-        wipe_redis()
+        own_redis.flush()
         assert coordinator.wait(timeout=90) == 0
     assert len(bench.records("results/*.json")) == 4
     assert bench.claims_after_results() == []
@@ -70,7 +77,7 @@ def test_a_wiped_redis_loses_no_result(bench: Bench, wipe_redis: None) -> None:
 
 
 def test_an_interrupted_run_is_gone_within_five_seconds_and_resumes(desk: Desk) -> None:
-    bench = a_bench(desk, redis_url=None, trials=1, nap_s=2.5)
+    bench = a_bench(desk, redis_url=None, trials=1, nap_s=6.5)
     with bench.started("run", "sweep.yaml", "--slots", "2") as run:
         eventually("the sessions run", lambda: len(bench.sleepers()) >= 4)
         os.kill(run.pid, signal.SIGINT)
@@ -83,7 +90,7 @@ def test_an_interrupted_run_is_gone_within_five_seconds_and_resumes(desk: Desk) 
 
 
 def test_a_killed_run_leaves_no_process_and_resumes(desk: Desk) -> None:
-    bench = a_bench(desk, redis_url=None, trials=1, nap_s=2.5)
+    bench = a_bench(desk, redis_url=None, trials=1, nap_s=6.5)
     with bench.started("run", "sweep.yaml", "--slots", "2") as run:
         eventually("the sessions run", lambda: len(bench.sleepers()) >= 4)
         os.kill(run.pid, signal.SIGKILL)
@@ -94,14 +101,14 @@ def test_a_killed_run_leaves_no_process_and_resumes(desk: Desk) -> None:
     assert len(bench.records("results/*.json")) == 2
 
 
-def test_a_cancelled_sweep_stops_and_settles(bench: Bench) -> None:
-    sweep = bench.farm("submit", "sweep.yaml")[1].strip()
-    with bench.started("worker", "--slots", "2"), bench.started("coordinate", sweep) as coordinator:
-        eventually("the sessions run", lambda: len(bench.sleepers()) >= 4)
-        code, out = bench.farm("cancel", sweep)
+def test_a_cancelled_sweep_stops_and_settles(long_bench: Bench) -> None:
+    sweep = long_bench.farm("submit", "sweep.yaml")[1].strip()
+    with long_bench.started("worker", "--slots", "2"), long_bench.started("coordinate", sweep) as coordinator:
+        eventually("the sessions run", lambda: len(long_bench.sleepers()) >= 4)
+        code, out = long_bench.farm("cancel", sweep)
         assert code == 5, out
-        eventually("every session is stopped", lambda: bench.sleepers() == [], limit_s=2)
+        eventually("every session is stopped", lambda: long_bench.sleepers() == [], limit_s=2)
         assert coordinator.wait(timeout=30) == 5
-    settlement = json.loads(bench.records("settlement.json")[0].read_bytes())
+    settlement = json.loads(long_bench.records("settlement.json")[0].read_bytes())
     assert [cell["result"] for cell in settlement["cells"]] == [None] * 4
-    assert bench.farm("verify", sweep)[0] == 0
+    assert long_bench.farm("verify", sweep)[0] == 0

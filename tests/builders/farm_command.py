@@ -78,6 +78,7 @@ def _environ(pid: str) -> bytes:
 def a_desk(here: Path) -> Iterator[Desk]:
     """Open a desk at `here`; the temporary folder has a short path, since sockets are made below it."""
     with tempfile.TemporaryDirectory(prefix="t") as scratch:
+        Path(scratch).chmod(0o711)  # a root worker's slots have uids of their own, and must pass through
         yield Desk(here, Path(scratch), uuid.uuid4().hex)
 
 

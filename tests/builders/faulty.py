@@ -94,17 +94,21 @@ class Bench:
     @property
     def env(self) -> dict[str, str]:
         redis = {"FARM_REDIS_URL": self.redis_url} if self.redis_url else {}
-        work = {"FARM_WORK_ROOT": str(self.desk.scratch / "work")}
-        return self.desk.env(_QUICK_LEASES | redis | work)
+        return self.desk.env(_QUICK_LEASES | redis | self.host("here"))
+
+    def host(self, name: str) -> dict[str, str]:
+        """Give a host of its own to a worker that shares this machine with others."""
+        return {"FARM_HOST_ID": name, "FARM_WORK_ROOT": str(self.desk.scratch / name)}
 
     @contextmanager
     def started(self, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
         """Start `farm` in the background, in a session of its own; whatever is left of it is killed at the end."""
-        with (self.desk.here / f"{arguments[0]}-{time.monotonic_ns()}.log").open("wb") as log:
+        name = f"{arguments[0]}-{time.monotonic_ns()}"
+        with (self.desk.here / f"{name}.log").open("wb") as log:
             process = subprocess.Popen(
                 (str(FARM), *arguments),
                 cwd=self.desk.here,
-                env=self.env,
+                env=self.env | (self.host(name) if arguments[0] == "worker" else {}),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -137,9 +141,8 @@ class Bench:
         late = []
         for result in self.records("results/*.json"):
             settled = json.loads(result.read_bytes())
-            for claim in self.records(f"attempts/{settled['cell']}/*/claim.json"):
-                if int(claim.parent.name) > settled["attempt"]:
-                    late.append(str(claim))
+            claims = self.records(f"attempts/{settled['cell']}/*/claim.json")
+            late += [str(claim) for claim in claims if int(claim.parent.name) > settled["attempt"]]
         return late
 
 
