@@ -164,9 +164,10 @@ def test_a_verdict_written_anew_with_its_seal_is_found(copy) -> None:
     assert key in named(audited(store, sweep))
 
 
-def test_a_reformatted_record_is_not_canonical(copy) -> None:
+@pytest.mark.parametrize("name", ["open", "seal"])
+def test_a_reformatted_record_is_not_canonical(copy, name: str) -> None:
     store, sweep = copy
-    key = f"sweeps/{sweep}/open.json"
+    key = f"sweeps/{sweep}/{name}.json"
     store.records.bodies[key] = store.records.bodies[key].replace(b":", b": ", 1)
 
     assert named(audited(store, sweep)) == {key}
