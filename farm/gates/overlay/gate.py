@@ -41,10 +41,9 @@ class OverlayGate:
                 decision=Decision.FAIL, summary=f"Incomplete: {missing[0].note}.", checks=missing, findings=_contract()
             )
         rows = _by_task_and_arm(table)
-        cases = (
-            _case(table, task, case, _Sides(rows[task, arms.on], rows[task, arms.off]))
-            for task, case in rules.cases.items()
-        )
+        order = {task.id: place for place, task in enumerate(table.plan.tasks)}
+        pinned = sorted(rules.cases.items(), key=lambda case: (order.get(case[0], len(order)), case[0]))
+        cases = (_case(table, task, case, _Sides(rows[task, arms.on], rows[task, arms.off])) for task, case in pinned)
         findings = [judge_case(case, rules.rules, table.lifecycle) for case in cases]
         return _judgement(findings, table.lifecycle)
 

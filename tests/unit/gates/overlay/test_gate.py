@@ -165,6 +165,14 @@ def test_one_failing_case_fails_the_sweep_and_is_named_in_the_summary() -> None:
     assert judgement.summary.startswith("1 of 2 cases fail: literal (valid-measurements-on")
 
 
+def test_cases_are_judged_in_the_plans_order_whatever_the_policys() -> None:
+    plan = a_plan(tasks=("b", "a"), trials=1)
+    table = a_table(rows_of([0], [1], task="a") + rows_of([0], [1], task="b"), plan)
+    pinned = GATE.policy({"metric": BASH_CALLS.name}, ("a", "b"))
+
+    assert list(GATE.judge(table, pinned).findings["cases"]) == ["b", "a"]
+
+
 def test_a_number_beyond_doubles_is_still_compared_and_reported() -> None:
     huge = 10**400
     judgement = GATE.judge(a_table(rows_of([huge] * 9 + [huge + 1], [huge] * 10)), policy())
