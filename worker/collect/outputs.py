@@ -46,7 +46,10 @@ class Outputs:
 def take_outputs(folder: Path, caps: OutputCaps) -> Outputs:
     """Read the files below `folder` that may come out."""
     taking = _Taking(caps)
-    root = os.open(folder, _READ | os.O_DIRECTORY)
+    try:
+        root = os.open(folder, _READ | os.O_DIRECTORY)
+    except PermissionError:  # the guest closed it
+        return Outputs(refused=["the folder itself: it may not be read"])
     try:
         taking.walk(root, "", 0)
     finally:

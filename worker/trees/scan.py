@@ -90,7 +90,14 @@ def changes_between(before: Tree, after: Tree) -> Changes:
 
 
 def scan(root: Path) -> Tree:
-    """Fingerprint what is below `root`; raise TreeError past the bounds of this module."""
+    """Fingerprint what is below `root`; raise TreeError past the bounds of this module, or for what we may not read."""
+    try:
+        return _scan(root)
+    except PermissionError as error:  # a guest may close its own folders; only root reads on
+        raise TreeError(f"the workspace can't be read: {error.strerror}, {shown(str(error.filename))}") from error
+
+
+def _scan(root: Path) -> Tree:
     entries: dict[str, Entry] = {}
     total = 0
     for found in walk(root):

@@ -1,11 +1,13 @@
 """Fingerprints of workspaces."""
 
 import os
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from worker.collect.outputs import OutputCaps, take_outputs
 from worker.trees.copying import Ownership, copy_tree, listing, remove_tree
 from worker.trees.errors import TreeError
 from worker.trees.scan import EntryKind, changes_between, scan, shown
@@ -130,3 +132,26 @@ def test_anything_a_guest_built_can_be_removed(place: Path) -> None:
     (place / "src").chmod(0)
     remove_tree(place)
     assert not place.exists()
+
+
+@pytest.fixture
+def as_an_ordinary_user() -> Iterator[Path]:
+    """A folder of a user who is not root, and that user's rights for the test's length."""
+    place = Path(tempfile.mkdtemp(dir="/var/tmp"))
+    uid = os.geteuid() or 65534
+    os.chown(place, uid, -1)
+    was = os.geteuid()
+    os.seteuid(uid)
+    yield place
+    os.seteuid(was)
+    remove_tree(place)
+
+
+def test_what_a_guest_closed_to_us_is_its_own_doing(as_an_ordinary_user: Path) -> None:
+    (as_an_ordinary_user / "shut").mkdir()
+    (as_an_ordinary_user / "shut").chmod(0)
+    with pytest.raises(TreeError, match="can't be read"):
+        scan(as_an_ordinary_user)
+    assert take_outputs(as_an_ordinary_user / "shut", OutputCaps()).refused
+    remove_tree(as_an_ordinary_user / "shut")
+    assert list(as_an_ordinary_user.iterdir()) == []
