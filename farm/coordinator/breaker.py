@@ -41,11 +41,13 @@ class Breaker:
         return self if run == self.run else replace(self, run=run)
 
     def suspect(self, ledger: Ledger, index: int, *, is_usable: bool) -> "Breaker":
-        """Drop a suspicion that the fold or the new result of `index` refutes; raise one that the last results give."""
+        """Drop a suspicion that the new result of `index` refutes; raise one that the last results give.
+
+        The fold cannot pass a suspicion's last cell without a usable one on the way, or a trip.
+        """
         standing = self.suspicion
-        if standing is not None:
-            is_broken = is_usable and standing.first <= index <= standing.last
-            standing = None if is_broken or ledger.fold > standing.last else standing
+        if standing is not None and is_usable and standing.first <= index <= standing.last:
+            standing = None
         if standing is None and self.streak:
             standing = self._raised(ledger)
         return self if standing == self.suspicion else replace(self, suspicion=standing)

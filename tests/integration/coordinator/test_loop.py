@@ -91,6 +91,23 @@ def test_a_dead_worker_s_cell_is_run_again_elsewhere() -> None:
     assert any("lost" in note for note in farm.seen[-1].notes)
 
 
+def test_a_worker_that_comes_back_after_its_cell_was_given_on_has_no_right_any_more() -> None:
+    farm = Farm(a_plan(trials=1, retry=quick_retry()))
+    worker = Worker(farm)
+    held = list[bool]()
+
+    def step(_turn: int) -> bool:
+        for ticket in farm.dispatcher.take():
+            if ticket.attempt == 1:
+                worker.claim(ticket)
+            else:
+                held.append(farm.leases.renew(worker.held[ticket.index], 30.0).is_held)
+        return bool(held)
+
+    farm.run(step)
+    assert held[0] is False
+
+
 def test_a_usable_outcome_without_its_result_is_completed_and_not_run_again() -> None:
     farm = Farm(a_plan(trials=2))
     worker = Worker(farm)

@@ -3,7 +3,7 @@
 import random
 from dataclasses import dataclass, field
 
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from farm.coordinator import effects as out
@@ -14,6 +14,7 @@ from farm.coordinator.window import Phase
 from farm.model import BreakerPolicy, CloseReason, DispatchPolicy, Fault, FaultKind, RetryPolicy
 
 MOST = 3
+BUSY = [HealthCheck.too_slow]  # a busy machine is no defect
 FAULTS = (FaultKind.HOST, FaultKind.TASK, FaultKind.RATE_LIMIT, FaultKind.EVIDENCE)
 
 
@@ -196,7 +197,7 @@ outcomes = st.lists(st.booleans(), max_size=30)
 unlucky = st.lists(st.sampled_from([True, False, False, False]), max_size=30)
 
 
-@settings(max_examples=800, deadline=None)
+@settings(max_examples=800, deadline=None, suppress_health_check=BUSY)
 @given(seed=seeds, ends=outcomes, data=st.data())
 def test_every_history_ends_with_each_cell_final_exactly_once(seed: int, ends: list[bool], data: st.DataObject) -> None:
     flaky = data.draw(st.sets(st.integers(0, max(0, len(ends) - 1))))
@@ -209,7 +210,7 @@ def test_every_history_ends_with_each_cell_final_exactly_once(seed: int, ends: l
     assert not played.state.window.cells
 
 
-@settings(max_examples=800, deadline=None)
+@settings(max_examples=800, deadline=None, suppress_health_check=BUSY)
 @given(seed=seeds, ends=unlucky, streak=st.integers(1, 5))
 def test_the_breaker_decides_the_same_whatever_the_order(seed: int, ends: list[bool], streak: int) -> None:
     played = world(seed, ends, streak=streak, flaky=set())
@@ -222,7 +223,7 @@ def test_the_breaker_decides_the_same_whatever_the_order(seed: int, ends: list[b
         assert len(played.results) - played.results_at_trip <= played.outstanding_at_trip <= 16
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300, deadline=None, suppress_health_check=BUSY)
 @given(seed=seeds, ends=unlucky, turns=st.integers(0, 60), is_cancel=st.booleans())
 def test_after_a_cancel_or_the_deadline_nothing_is_sent(
     seed: int, ends: list[bool], turns: int, is_cancel: bool
@@ -241,7 +242,7 @@ def test_after_a_cancel_or_the_deadline_nothing_is_sent(
         assert advance(played.state, event) == (played.state, ())
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300, deadline=None, suppress_health_check=BUSY)
 @given(seed=seeds, ends=unlucky, turns=st.integers(0, 80), streak=st.integers(0, 4))
 def test_a_machine_rebuilt_from_the_records_goes_on_to_the_same_end(
     seed: int, ends: list[bool], turns: int, streak: int
@@ -264,7 +265,7 @@ def test_a_machine_rebuilt_from_the_records_goes_on_to_the_same_end(
     assert second.state.breaker.tripped_at == breaker_decides(ends, streak)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300, deadline=None, suppress_health_check=BUSY)
 @given(ends=unlucky, order=st.randoms(use_true_random=False), streak=st.integers(1, 5))
 def test_the_pause_begins_with_the_last_results_and_never_outlives_the_fold(
     ends: list[bool], order: random.Random, streak: int

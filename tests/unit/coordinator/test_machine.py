@@ -116,6 +116,13 @@ def test_a_lost_attempt_is_followed_by_the_next_number() -> None:
     assert play(state, on.Lost(0, 1), on.AttemptEnded(0, 1, None), on.Claimed(0, 1))[1] == []
 
 
+def test_an_attempt_that_was_not_sent_cannot_be_lost() -> None:
+    state, _ = play(a_state(), on.AttemptEnded(1, 1, fault(FaultKind.HOST)))
+    assert advance(state, on.Lost(1, 2)) == (state, ())
+    settling, _ = play(a_state(), on.AttemptEnded(1, 1, None))
+    assert advance(settling, on.Lost(1, 1)) == (settling, ())
+
+
 def test_a_result_of_an_older_attempt_counts() -> None:
     state, _ = play(a_state(cells=1), on.Claimed(0, 1), on.Lost(0, 1), on.WaitOver(0, 2))
     assert play(state, on.Settled(0, None))[1] == [CloseSweep(CloseReason.COMPLETE)]
@@ -145,6 +152,13 @@ def test_a_usable_result_inside_the_streak_ends_the_pause_and_refused_tickets_ar
     assert effects == [SendTicket(6, 1), PauseFrom(4)]
     _, effects = play(state, on.Settled(2, None))
     assert effects == [Resume(), *(SendTicket(index, 1) for index in (4, 5, 6, 7, 8))]
+
+
+def test_a_deferred_cell_inside_the_streak_refutes_nothing() -> None:
+    state = a_state(cells=30, slots=3, breaker=BreakerPolicy(streak=2))
+    state, _ = play(state, on.Settled(1, TASK), on.Settled(3, TASK))
+    state, effects = play(state, on.AttemptEnded(2, 1, fault(FaultKind.DEFERRED)))
+    assert (effects, state.paused_from) == ([], 4)
 
 
 def test_the_trip_closes_claims_and_waits_for_what_runs() -> None:
@@ -194,7 +208,7 @@ def test_replay_sends_only_what_lacks_a_result() -> None:
 
 
 def test_many_cells_behind_a_straggler_stay_cheap() -> None:
-    cells = 30_000
+    cells = 8_000
     state, effects = play(begin(cells, Policies()), on.SlotsChanged(4))
     sent = deque(tickets(effects))
     while sent:
