@@ -50,6 +50,27 @@ class Desk:
         )
         return Ended(ran.returncode, ran.stdout, ran.stderr)
 
+    @contextmanager
+    def started(self, *arguments: str, env: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+        """Start `farm` in the background; it is asked to end with the block, and made to after a while."""
+        with (self.scratch / f"{uuid.uuid4().hex}.log").open("wb") as log:
+            process = subprocess.Popen(
+                (str(FARM), *arguments),
+                cwd=self.here,
+                env=self.env(env),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+        try:
+            yield process
+        finally:
+            process.terminate()
+            try:
+                process.wait(30)
+            finally:
+                process.kill()
+
     def env(self, more: Mapping[str, str]) -> dict[str, str]:
         """Give the environment: the caller's without FARM_*, AWS_* and Python's own, and `more`."""
         dropped = ("FARM_", "AWS_", "PYTHON")

@@ -31,6 +31,10 @@ class OverlayGate:
         """Check options and fill in the defaults; raise SpecError naming what is wrong."""
         return read_policy(options, tasks).model_dump(mode="json")
 
+    def needed_metrics(self, policy: dict[str, JsonValue]) -> tuple[str, ...]:
+        """Name the metrics that the cases read, for planning to look for."""
+        return tuple(sorted({case.metric for case in OverlayPolicy.model_validate(policy).cases.values()}))
+
     def judge(self, table: Table, policy: dict[str, JsonValue]) -> Judgement:
         """Decide pass or fail; what is missing is incomplete, and incomplete fails."""
         rules = OverlayPolicy.model_validate(policy)

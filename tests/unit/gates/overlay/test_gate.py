@@ -179,3 +179,8 @@ def test_a_number_beyond_doubles_is_still_compared_and_reported() -> None:
 
     found = judgement.findings["cases"]["answer"]
     assert (found["status"], found["mean_on"]) == ("regressed", huge)
+
+
+def test_the_metrics_of_every_case_are_named_for_planning() -> None:
+    pinned = GATE.policy({"metric": BASH_CALLS.name, "cases": {"b": {"metric": "thinking"}}}, ("a", "b"))
+    assert GATE.needed_metrics(pinned) == (BASH_CALLS.name, "thinking")
