@@ -77,13 +77,12 @@ def good(desk: Desk) -> Desk:
     return desk
 
 
-@pytest.mark.parametrize("verb", ["run", "plan"])
 @pytest.mark.parametrize("name", MISTAKES)
-def test_a_mistake_is_one_clear_line_and_leaves_nothing(name: str, verb: str, good: Desk) -> None:
+def test_a_mistake_is_one_clear_line_and_leaves_nothing(name: str, good: Desk) -> None:
     mistake = MISTAKES[name]
     mistake.make(good.here)
     before = good.files()
-    ended = good.farm(verb, "sweep.yaml")
+    ended = good.farm("run", "sweep.yaml")
     assert (ended.code, len(ended.error_lines)) == (mistake.code, 1), ended
     assert [word for word in mistake.words if word not in ended.err] == []
     assert "Traceback" not in ended.err
@@ -100,11 +99,9 @@ def test_a_store_without_credentials_is_refused_before_anything_starts(good: Des
     assert (good.files() - before, good.processes()) == (set(), [])
 
 
-@pytest.mark.parametrize("verb", ["run", "worker"])
-def test_a_redis_that_is_down_is_try_again_later(verb: str, good: Desk) -> None:
+def test_a_redis_that_is_down_is_try_again_later(good: Desk) -> None:
     before = good.files()
-    arguments = ("run", "sweep.yaml") if verb == "run" else ("worker",)
-    ended = good.farm(*arguments, env={"FARM_REDIS_URL": "redis://:hush@127.0.0.1:9/0"})
+    ended = good.farm("run", "sweep.yaml", env={"FARM_REDIS_URL": "redis://:hush@127.0.0.1:9/0"})
     assert (ended.code, len(ended.error_lines)) == (3, 1), ended
     assert "127.0.0.1:9" in ended.err
     assert "hush" not in ended.err + ended.out
