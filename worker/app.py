@@ -50,6 +50,7 @@ def _prepare_host(**_: object) -> None:
         bootstrap.ensure_fit()
         bootstrap.open_store()
         bootstrap.clear_root()
+        bootstrap.warm_up()
     except SpecError as error:
         sys.stderr.write(f"{error}\n")
         raise SystemExit(error.exit_code) from error

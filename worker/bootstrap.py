@@ -5,6 +5,7 @@ import secrets
 import signal
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -15,7 +16,7 @@ from farm import telemetry
 from farm.adapters import celery, redis, system_clock
 from farm.errors import SpecError
 from farm.model import Host
-from farm.plugins import Plugins
+from farm.plugins import Group, Plugins
 from farm.ports import Store
 from farm.version import __version__
 from sandbox.errors import SandboxUnavailableError
@@ -26,6 +27,8 @@ from worker.health.heartbeat import Heartbeat
 from worker.health.shutdown import ShutdownFlag, SignalsOrShutdown
 from worker.settings import WorkerSettings
 from worker.staging.ground import clear_leftovers, prepare_root
+
+_PLAYERS: tuple[Group, ...] = ("agents", "programs", "oracles")
 
 make_app = celery.make_app
 register = celery.register
@@ -42,6 +45,23 @@ def read_settings() -> WorkerSettings:
         raise SpecError(f"{name} is {first['input']!r}: {first['msg']}") from error
 
 
+@cache
+def plugins() -> Plugins:
+    """Give the one registry of this process and of those that it forks."""
+    return Plugins()
+
+
+def warm_up() -> None:
+    """Import every agent, program and oracle before the fork, so that each slot does not do it anew.
+
+    One that can't be imported is left to whoever asks for it.
+    """
+    for group in _PLAYERS:
+        for name in plugins().names(group):
+            with suppress(SpecError):
+                plugins().load(group, name)
+
+
 def redis_url() -> str:
     """Name the farm's Redis; raise SpecError when none is set."""
     url = read_settings().redis_url
@@ -55,7 +75,7 @@ def open_store() -> Store:
     settings = read_settings()
     if not settings.store or "://" not in settings.store:
         raise SpecError(f"FARM_STORE is {settings.store!r}: set it to file:///an/absolute/path or s3://bucket/prefix")
-    store: Store = Plugins().load("stores", urlsplit(settings.store).scheme)(settings.store, settings.store_access)
+    store: Store = plugins().load("stores", urlsplit(settings.store).scheme)(settings.store, settings.store_access)
     return store
 
 
@@ -63,7 +83,7 @@ def make_sandbox() -> Sandbox:
     """Make the sandbox ready; raise SpecError saying what is missing and how to get it."""
     settings = read_settings()
     try:
-        sandbox: Sandbox = Plugins().load("sandboxes", settings.sandbox)(settings.root)
+        sandbox: Sandbox = plugins().load("sandboxes", settings.sandbox)(settings.root)
     except SandboxUnavailableError as error:
         raise SpecError(str(error)) from error
     return sandbox
@@ -106,7 +126,7 @@ def make_line(slot: int, flag: ShutdownFlag) -> CellLine:
         exchange=Exchange(exchange.leases, SignalsOrShutdown(exchange.signals, flag), exchange.events),
         truth=Truth(store.blobs, store.records),
         sandbox=make_sandbox(),
-        plugins=Plugins(),
+        plugins=plugins(),
         clock=system_clock.SystemClock(),
     )
     holder = f"{settings.host}/{secrets.token_hex(6)}"
