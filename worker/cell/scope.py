@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from farm.model import Scope, ScopeFinding, Task, WorkspaceMode
-from worker.trees.globs import matches_any
+from farm.model import Scope, ScopeFinding, Task, WorkspaceMode, matches_any
 from worker.trees.scan import Entry, EntryKind, Tree, changes_between, scan, shown
 
 _MOST_LISTED = 200

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from farm.errors import SpecError
-from farm.model import Digest, Overlay, Snapshot, canonical_json
+from farm.model import Digest, Overlay, Snapshot, canonical_json, matches_any
 from farm.ports import BlobStore
 from worker.trees.archive import unpack
 from worker.trees.copying import listing, remove_tree
 from worker.trees.errors import TreeError
 from worker.trees.git import commit_everything
-from worker.trees.globs import matches_any
 from worker.trees.scan import Found, Tree, scan
 
 _FORMAT = 2
