@@ -4,8 +4,9 @@
 
 Real Celery, real Redis (its own, started for the run), the files store, and bubblewrap twice a cell: a session that
 ends at once, an oracle that says yes. Two sweeps of different size are run and subtracted, so that starting, planning
-and loading cancel out. What stays is one cell: dispatch, claim, staging, session, oracle, upload, records, folding, and
-its share of settling, judging and reporting. Beside it, in the same run: Celery alone, and bubblewrap alone.
+and loading cancel out of the CPU time. What stays is one cell: dispatch, claim, staging, session, oracle, upload,
+records, folding, and its share of settling, judging and reporting. Cells a second are counted from the first start to
+the last end in the larger sweep's own records. Beside it, in the same run: Celery alone, and bubblewrap alone.
 """
 
 import argparse
@@ -18,6 +19,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path
 
 import bare_bwrap
@@ -56,7 +58,8 @@ class Redis:
 class Round:
     """One repetition: costs of one cell, one Celery task, one pair of sandboxes."""
 
-    cell: measure.Cost
+    cells_per_s: float
+    cell_cpu_s: float
     redis_cpu_s: float
     celery: measure.Cost
     bwrap: measure.Cost
@@ -103,11 +106,11 @@ def make_repository(folder: Path) -> None:
         subprocess.run((*git, *arguments), check=True)  # noqa: S603 (fixed commands)
 
 
-def sweep_cost(trials: int, slots: int, redis: Redis, folder: Path) -> measure.Cost:
+def sweep_cost(trials: int, slots: int, redis: Redis, store: Path) -> measure.Cost:
     """Run a sweep of `trials` cells by the public command and give what all of its processes used."""
-    sweep = folder / f"noop-{trials}.yaml"
+    sweep = store.parent / f"noop-{trials}.yaml"
     sweep.write_text(_SWEEP.format(trials=trials), encoding="utf-8")
-    places = {"FARM_REDIS_URL": redis.url, "FARM_STORE": (folder / "store").as_uri()}
+    places = {"FARM_REDIS_URL": redis.url, "FARM_STORE": store.as_uri()}
     env = dict(os.environ) | places  # noqa: TID251 (a bench has no settings)
     farm = str(Path(sys.executable).with_name("farm"))
 
@@ -120,14 +123,24 @@ def sweep_cost(trials: int, slots: int, redis: Redis, folder: Path) -> measure.C
     return measure.cost_of(run)
 
 
+def cells_per_s(store: Path) -> float:
+    """Count the cells of a store's one sweep over the time from the first start to the last end."""
+    outcomes = [json.loads(path.read_bytes()) for path in store.glob("sweeps/*/attempts/*/*/outcome.json")]
+    first = min(datetime.fromisoformat(outcome["started_at"]) for outcome in outcomes)
+    last = max(datetime.fromisoformat(outcome["ended_at"]) for outcome in outcomes)
+    return len(outcomes) / (last - first).total_seconds()
+
+
 def one_round(cells: int, slots: int, redis: Redis, folder: Path) -> Round:
-    """Measure each of the three once."""
-    small = sweep_cost(_SMALL, slots, redis, folder)
+    """Measure each of the three once, in stores of its own."""
+    stores = tuple(Path(tempfile.mkdtemp(prefix="store-", dir=folder)) for _ in range(2))
+    small = sweep_cost(_SMALL, slots, redis, stores[0])
     redis_cpu_s = measure.process_cpu_s(redis.pid)
-    large = sweep_cost(_SMALL + cells, slots, redis, folder)
+    large = sweep_cost(_SMALL + cells, slots, redis, stores[1])
     redis_cpu_s = measure.process_cpu_s(redis.pid) - redis_cpu_s
     return Round(
-        cell=(large - small).per(cells),
+        cells_per_s=cells_per_s(stores[1]),
+        cell_cpu_s=(large - small).per(cells).cpu_s,
         redis_cpu_s=redis_cpu_s / (_SMALL + cells),
         celery=raw_celery.tasks_cost(cells, slots, redis.url, folder).per(cells),
         bwrap=bare_bwrap.pairs_cost(cells // 4).per(cells // 4),
@@ -138,8 +151,8 @@ def summarise(rounds: list[Round]) -> Report:
     """Take the median of each figure over the repetitions."""
     median = statistics.median
     return Report(
-        cells_per_s=1 / median(each.cell.wall_s for each in rounds),
-        cell_cpu_ms=1000 * median(each.cell.cpu_s for each in rounds),
+        cells_per_s=median(each.cells_per_s for each in rounds),
+        cell_cpu_ms=1000 * median(each.cell_cpu_s for each in rounds),
         redis_cpu_ms=1000 * median(each.redis_cpu_s for each in rounds),
         celery_tasks_per_s=1 / median(each.celery.wall_s for each in rounds),
         celery_cpu_ms=1000 * median(each.celery.cpu_s for each in rounds),
