@@ -16,7 +16,11 @@ need() { command -v "$1" >/dev/null 2>&1 || missing="$missing $2"; }
 need bwrap bubblewrap
 need git git
 need cc "gcc libc6-dev"
-# no redis-server: the locked packages hold a Valkey, and Debian's package would start a service on this machine
+# the farm itself runs on the Valkey of the locked packages; the tests also want Redis, and node for a preset's check
+if [ "$kind" = dev ]; then
+  need redis-server redis-server
+  need node nodejs
+fi
 "$python" -c 'import venv, ensurepip' 2>/dev/null || missing="$missing python3-venv"
 
 if [ -n "$missing" ]; then

@@ -15,6 +15,7 @@ def command(slots: int | None, store: str | None) -> None:
     """Run cells on this host until told to stop; refuses to start when the sandbox does not hold here."""
     settings = bootstrap.read_settings()
     url = bootstrap.redis_url(settings)
+    bootstrap.connect(url)
     env = dict(bootstrap.worker_environment(settings, url, bootstrap.open_store(store, settings).url))
     argv = bootstrap.worker_command(*(("--slots", str(slots)) if slots else ()))
     os.execve(argv[0], argv, env)  # noqa: S606 (our own module, by absolute interpreter)

@@ -99,9 +99,10 @@ def test_a_store_without_credentials_is_refused_before_anything_starts(good: Des
     assert (good.files() - before, good.processes()) == (set(), [])
 
 
-def test_a_redis_that_is_down_is_try_again_later(good: Desk) -> None:
+@pytest.mark.parametrize("arguments", [("run", "sweep.yaml"), ("worker",)], ids=["run", "worker"])
+def test_a_redis_that_is_down_is_try_again_later(arguments: tuple[str, ...], good: Desk) -> None:
     before = good.files()
-    ended = good.farm("run", "sweep.yaml", env={"FARM_REDIS_URL": "redis://:hush@127.0.0.1:9/0"})
+    ended = good.farm(*arguments, env={"FARM_REDIS_URL": "redis://:hush@127.0.0.1:9/0"})
     assert (ended.code, len(ended.error_lines)) == (3, 1), ended
     assert "127.0.0.1:9" in ended.err
     assert "hush" not in ended.err + ended.out

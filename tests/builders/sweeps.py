@@ -170,9 +170,9 @@ class Worker:
 class Farm:
     """Every port in memory, one submitted sweep, and coordinators on demand."""
 
-    def __init__(self, plan: Plan, slots: int = 4) -> None:
+    def __init__(self, plan: Plan, slots: int = 4, clock: FakeClock | None = None) -> None:
         self.plan = plan
-        self.clock = FakeClock()
+        self.clock = clock or FakeClock()
         self.records = MemoryStore().records
         self.serial = iter(range(10**9))
         self.slots = slots

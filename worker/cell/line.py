@@ -75,7 +75,7 @@ class CellLine:
         """Record that `work` broke on a bug of ours."""
         finding = Finding(RetryPolicy(), fault=fault_of_bug(error))
         with self._beating(claimed) as pulse:
-            end = self._recorder.record(self._attempt(claimed), finding, pulse)
+            end = self._record(self._attempt(claimed), finding, pulse)
             self._leave(claimed, end, None)
         return end
 
@@ -89,7 +89,7 @@ class CellLine:
             folder = self._ground.cell(Ownership(*self._ports.sandbox.owner(self._place.slot)))
             try:
                 finding = self._find(attempt, folder, pulse)
-                end = self._recorder.record(attempt, finding, pulse)
+                end = self._record(attempt, finding, pulse)
             finally:
                 problem = _removal_problem(folder)
             self._leave(claimed, end, problem)
@@ -149,12 +149,18 @@ class CellLine:
             metrics=measure(cast.plan.metrics, sessions, oracle),
         )
 
+    def _record(self, attempt: Attempt, finding: Finding, pulse: Pulse) -> LineEnd:
+        """Record, and hint at it before the clean-up: one that hangs must not hold the sweep."""
+        end = self._recorder.record(attempt, finding, pulse)
+        if end is not LineEnd.LOST:
+            tell(self._ports.exchange, attempt.claimed.lease, EventKind.FINISHED)
+        return end
+
     def _leave(self, claimed: Claimed, end: LineEnd, problem: str | None) -> None:
-        """Say what became of the workspace, hint that the attempt is over, and give the lease up."""
+        """Say what became of the workspace, and give the lease up."""
         if end is not LineEnd.LOST:
             with suppress(TransientError):
                 self._recorder.record_cleanup(claimed, problem)
-            tell(self._ports.exchange, claimed.lease, EventKind.FINISHED)
         with suppress(TransientError):
             self._ports.exchange.leases.release(claimed.lease)
 
