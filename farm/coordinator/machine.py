@@ -125,12 +125,19 @@ def _current(state: State, event: AttemptEvent, live: Live) -> Step:
             return _ended(state, event.index, event.fault, out.SettleOutcome)
         case on.Lost() if live.phase in _SENT:
             return _ended(state, event.index, retry.LOST, out.SettleLost)
-        case on.Overdue() if live.phase in _SENT and state.stage is Stage.DISPATCHING:
-            return _in_phase(state, event.index, Live(live.attempt, Phase.READY)), ()
+        case on.Overdue() if live.phase in _SENT:
+            return _unclaimed(state, event.index, live), ()
         case on.WaitOver() if live.phase is Phase.WAITING:
             return _in_phase(state, event.index, Live(live.attempt, Phase.READY)), ()
         case _:
             return state, ()
+
+
+def _unclaimed(state: State, index: int, live: Live) -> State:
+    """Offer the attempt again; while the sweep drains nobody can claim it any more."""
+    if state.stage is Stage.DRAINING:
+        return replace(state, window=state.window.drop(index))
+    return _in_phase(state, index, Live(live.attempt, Phase.READY))
 
 
 def _in_phase(state: State, index: int, live: Live) -> State:
@@ -223,9 +230,9 @@ def _drained(state: State, held: frozenset[int]) -> Step:
     if state.stage is not Stage.CLOSING:
         return state, ()
     window = {
-        index: Live(live.attempt, Phase.RUNNING) if live.phase is Phase.QUEUED else live
+        index: Live(live.attempt, Phase.RUNNING) if live.phase in _MAY_RUN else live
         for index, live in state.window.cells.items()
-        if index in held or live.phase in {Phase.RUNNING, Phase.SETTLING}
+        if live.phase in {Phase.RUNNING, Phase.SETTLING} or (index in held and live.phase in _MAY_RUN)
     }
     return replace(state, window=Window.of(window), stage=Stage.DRAINING), ()
 

@@ -157,6 +157,12 @@ def test_tickets_that_wait_for_a_busy_fleet_are_not_repeated_every_few_seconds()
     assert indices(farm.dispatcher.sent) == [0, 1]
 
 
+def test_a_ticket_that_nobody_ever_claims_is_repeated_more_and_more_rarely() -> None:
+    farm = Farm(a_plan(trials=1), slots=4)
+    farm.run(lambda _turn: farm.clock.monotonic() > 100)
+    assert 4 <= indices(farm.dispatcher.sent).count(0) <= 6
+
+
 def test_doubled_and_foreign_hints_change_nothing() -> None:
     farm = Farm(a_plan(trials=3))
     world = farm.works(right)
@@ -302,7 +308,7 @@ def test_a_wipe_in_the_middle_heals_by_itself() -> None:
             farm.events.receive(farm.sweep, 0.0)
         now = farm.clock.monotonic()
         if wiped and now > wiped[0] + 4:
-            worker.renew()
+            assert all(farm.leases.renew(lease, 30.0).is_held for lease in worker.held.values())
         for index in list(worker.held) if wiped and now > wiped[0] + 20 else []:
             worker.finish(index, evidence())
 

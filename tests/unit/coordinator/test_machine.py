@@ -170,6 +170,16 @@ def test_the_trip_closes_claims_and_waits_for_what_runs() -> None:
     assert play(state, on.Settled(3, None))[1] == [CloseSweep(CloseReason.BREAKER)]
 
 
+def test_a_cell_that_the_pause_held_back_and_somebody_runs_all_the_same_is_waited_for() -> None:
+    state = a_state(cells=5, slots=3, breaker=BreakerPolicy(streak=1))
+    state, effects = play(state, on.Settled(1, TASK))
+    assert PauseFrom(2) in effects
+    state, _ = play(state, on.Settled(0, TASK), on.ClaimsClosed(frozenset({2, 3})))
+    state, effects = play(state, on.Overdue(2, 1))
+    assert effects == []
+    assert play(state, on.Lost(3, 1))[1] == [CloseSweep(CloseReason.BREAKER)]
+
+
 def test_a_cancel_while_the_trip_drains_ends_at_once_and_keeps_the_reason() -> None:
     state = a_state(breaker=BreakerPolicy(streak=1))
     state, _ = play(state, on.Claimed(1, 1), on.Settled(0, TASK), on.ClaimsClosed(frozenset({1})))

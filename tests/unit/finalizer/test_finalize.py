@@ -153,6 +153,15 @@ def test_doing_it_again_changes_nothing() -> None:
     assert farm.records.bodies == stored
 
 
+def test_a_sealed_sweep_gets_no_new_file_from_a_newer_farm() -> None:
+    farm = a_farm()
+    first = run(farm)
+    stored = dict(farm.records.bodies)
+    again = finalize(farm.sweep, farm.finalizer_ports, gates, lambda report: {**render(report), "new.txt": b"new"})
+    assert again == first
+    assert farm.records.bodies == stored
+
+
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("is_cancelled", [False, True])
 def test_a_crash_at_any_record_is_taken_up_by_the_next_run(*, after: bool, is_cancelled: bool) -> None:

@@ -1,0 +1,89 @@
+"""From settled records to the table."""
+
+from decimal import Decimal
+
+from farm.gates.tabulate import NOBODY_SAID, NOT_SETTLED, SettledRecords, tabulate
+from farm.model import (
+    AttemptCleanup,
+    Cell,
+    CleanupRecord,
+    Close,
+    CloseReason,
+    Evidence,
+    FaultKind,
+    Outcome,
+    Sealed,
+    SettledCell,
+    Settlement,
+    SweepId,
+)
+from tests.builders.sweeps import START, D, Finding, a_plan, evidence, fault
+
+PLAN = a_plan(trials=2)
+SWEEP = SweepId("demo-000000000000.1")
+
+
+def outcome(cell: Cell, finding: Finding, attempt: int = 1) -> Outcome:
+    return Outcome(
+        sweep=SWEEP,
+        plan=PLAN.digest,
+        cell=cell.id,
+        attempt=attempt,
+        host="host",
+        holder="host/1",
+        started_at=START,
+        ended_at=START,
+        evidence=finding if isinstance(finding, Evidence) else None,
+        fault=None if isinstance(finding, Evidence) else finding,
+    )
+
+
+def settled(cell: Cell, claims: int, unsettled: str | None = None) -> SettledCell:
+    attempts = (Sealed(key=f"attempts/{cell.id}/{number}/claim.json", digest=D) for number in range(1, claims + 1))
+    result = None if unsettled else D
+    return SettledCell(cell=cell.id, result=result, attempts=tuple(attempts), unsettled=unsettled)
+
+
+def records(cells: tuple[SettledCell, ...], reason: CloseReason, *, workers_settled: bool = True) -> SettledRecords:
+    one, two, three, _ = PLAN.cells
+    return SettledRecords(
+        plan=PLAN,
+        close=Close(sweep=SWEEP, reason=reason, closed_at=START),
+        settlement=Settlement(
+            sweep=SWEEP, plan=PLAN.digest, close=D, cells=cells, workers_settled=workers_settled, settled_at=START
+        ),
+        cleanup=CleanupRecord(sweep=SWEEP, settlement=D, complete=True, problems=("odd",), cleaned_at=START),
+        outcomes={
+            one.id: outcome(one, evidence(cost="0.5")),
+            two.id: outcome(two, evidence(cost=None), attempt=3),
+            three.id: outcome(three, fault(FaultKind.LOST)),
+        },
+        cleanups={
+            one.id: AttemptCleanup(cell=one.id, attempt=1, done=True),
+            two.id: AttemptCleanup(cell=two.id, attempt=3, done=False, problem="busy"),
+        },
+    )
+
+
+def test_every_planned_cell_has_a_row_that_says_what_became_of_it() -> None:
+    one, two, three, four = PLAN.cells
+    cells = (settled(one, 1), settled(two, 3), settled(three, 1), settled(four, 0, "never-started"))
+    table = tabulate(records(cells, CloseReason.BREAKER))
+    assert [row.cell for row in table.rows] == [cell.id for cell in PLAN.cells]
+    assert [row.attempts for row in table.rows] == [1, 3, 1, 0]
+    assert [row.cost_usd for row in table.rows] == [Decimal("0.5"), None, None, None]
+    assert [row.duration_s for row in table.rows] == [1.5, 1.5, None, None]
+    assert [row.oracle is not None for row in table.rows] == [True, True, False, False]
+    assert [row.fault and row.fault.kind for row in table.rows] == [None, None, FaultKind.LOST, None]
+    assert [row.unsettled for row in table.rows] == [None, None, None, "never-started"]
+    assert [row.cleanup_problem for row in table.rows] == [None, "busy", NOBODY_SAID, None]
+    assert table.lifecycle.cleanup_incomplete
+    assert (table.lifecycle.close, table.lifecycle.timed_out) == (CloseReason.BREAKER, False)
+
+
+def test_the_deadline_and_workers_that_outlived_the_grace_are_in_the_lifecycle() -> None:
+    cells = tuple(settled(cell, 0, "never-started") for cell in PLAN.cells)
+    lifecycle = tabulate(records(cells, CloseReason.DEADLINE, workers_settled=False)).lifecycle
+    assert lifecycle.timed_out
+    assert lifecycle.errors == (NOT_SETTLED, "odd")
+    assert not lifecycle.cleanup_incomplete
