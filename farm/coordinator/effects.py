@@ -31,14 +31,6 @@ class SettleOutcome:
 
 
 @dataclass(frozen=True, slots=True)
-class SettleLost:
-    """Write a lost outcome for the attempt, then as SettleOutcome."""
-
-    index: int
-    attempt: int
-
-
-@dataclass(frozen=True, slots=True)
 class PauseFrom:
     """Have claims of cells at and beyond `index` refused."""
 
@@ -74,15 +66,4 @@ class LeaveOpen:
     """The machine is over, and some cells wait for the next run: the sweep stays open."""
 
 
-Effect = (
-    SendTicket
-    | StartWait
-    | SettleOutcome
-    | SettleLost
-    | PauseFrom
-    | Resume
-    | CloseClaims
-    | OrderStop
-    | CloseSweep
-    | LeaveOpen
-)
+Effect = SendTicket | StartWait | SettleOutcome | PauseFrom | Resume | CloseClaims | OrderStop | CloseSweep | LeaveOpen

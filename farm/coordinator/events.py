@@ -39,14 +39,6 @@ class AttemptEnded:
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
-    """The attempt's lease ended and the store holds no outcome of it."""
-
-    index: int
-    attempt: int
-
-
-@dataclass(frozen=True, slots=True)
 class Settled:
     """The store holds the cell's result, whichever attempt made it."""
 
@@ -92,7 +84,6 @@ Event = (
     | Replayed
     | Claimed
     | AttemptEnded
-    | Lost
     | Settled
     | Overdue
     | WaitOver

@@ -9,7 +9,6 @@ What must stay true, and the property tests hold it to:
 - an event that is late, doubled or stale changes nothing.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import assert_never
@@ -104,14 +103,14 @@ def _take(state: State, event: Event) -> Step:
             return _settled(state, event)
         case on.Replayed():
             return _replayed(state, event), ()
-        case on.Claimed() | on.AttemptEnded() | on.Lost() | on.Overdue() | on.WaitOver():
+        case on.Claimed() | on.AttemptEnded() | on.Overdue() | on.WaitOver():
             live = state.window.cells.get(event.index)
             return (state, ()) if live is None or live.attempt != event.attempt else _current(state, event, live)
         case _:
             assert_never(event)
 
 
-AttemptEvent = on.Claimed | on.AttemptEnded | on.Lost | on.Overdue | on.WaitOver
+AttemptEvent = on.Claimed | on.AttemptEnded | on.Overdue | on.WaitOver
 _MAY_RUN = frozenset({Phase.READY, Phase.QUEUED, Phase.RUNNING})
 _SENT = frozenset({Phase.QUEUED, Phase.RUNNING})
 
@@ -122,9 +121,7 @@ def _current(state: State, event: AttemptEvent, live: Live) -> Step:
         case on.Claimed() if live.phase in {Phase.READY, Phase.QUEUED}:
             return _in_phase(state, event.index, Live(live.attempt, Phase.RUNNING)), ()
         case on.AttemptEnded() if live.phase in _MAY_RUN or live.phase is Phase.SETTLING:
-            return _ended(state, event.index, event.fault, out.SettleOutcome)
-        case on.Lost() if live.phase in _SENT:
-            return _ended(state, event.index, retry.LOST, out.SettleLost)
+            return _ended(state, event.index, event.fault)
         case on.Overdue() if live.phase in _SENT:
             return _unclaimed(state, event.index, live), ()
         case on.WaitOver() if live.phase is Phase.WAITING:
@@ -144,16 +141,14 @@ def _in_phase(state: State, index: int, live: Live) -> State:
     return replace(state, window=state.window.put(index, live))
 
 
-def _ended(
-    state: State, index: int, fault: Fault | None, settle: Callable[[int, int], out.SettleOutcome | out.SettleLost]
-) -> Step:
+def _ended(state: State, index: int, fault: Fault | None) -> Step:
     live = state.window.cells[index]
     attempt = live.attempt
     match retry.after(fault, attempt, state.policies.retry):
         case retry.Settle():
             if live.phase is Phase.SETTLING:
                 return state, ()
-            return _in_phase(state, index, Live(attempt, Phase.SETTLING)), (settle(index, attempt),)
+            return _in_phase(state, index, Live(attempt, Phase.SETTLING)), (out.SettleOutcome(index, attempt),)
         case retry.Again() if state.stage is not Stage.DISPATCHING:
             return replace(state, window=state.window.drop(index)), ()
         case retry.Again(delay_s) if delay_s > 0:

@@ -22,7 +22,7 @@ class PutAside:
     """Nothing more in this run: the cell stays open for the next."""
 
 
-LOST = Fault(kind=FaultKind.LOST, detail="the attempt's lease ended and it left no outcome")
+LOST = Fault(kind=FaultKind.LOST, detail="lost: its worker is gone and left no outcome")
 
 
 def after(fault: Fault | None, attempt: int, policy: RetryPolicy) -> Settle | Again | PutAside:

@@ -202,7 +202,7 @@ class Shell:
             if self._state.slots is not None:
                 self._ports.leases.settle(self._records.sweep, result.cell)
             self._tally.count(index, outcome)
-            if outcome.fault is not None and outcome.fault.kind is not FaultKind.LOST:
+            if outcome.fault is not None:
                 self._explain(index, result.attempt, outcome.fault.detail)
             if outcome.fault is not None and outcome.fault.kind is FaultKind.BUG:
                 self._bug = f"{result.cell}: {outcome.fault.detail}"
@@ -225,8 +225,9 @@ class Shell:
         elif live is not None and live.phase is Phase.QUEUED:
             self._tell(on.Claimed(index, attempt))  # its lease is looked for next
         else:
-            self._explain(index, attempt, "lost: its worker is gone and left no outcome")
-            self._tell(on.Lost(index, attempt))
+            # Exclusive: from here on either this outcome stands, or the one that its worker wrote just before.
+            self._records.write_lost(index, attempt, self._ports.clock.now())
+            self._look(index, attempt)
 
     def _perform(self, effect: Effect) -> None:
         sweep, leases, clock = self._records.sweep, self._ports.leases, self._ports.clock
@@ -236,9 +237,6 @@ class Shell:
             case out.StartWait():
                 self._waits[effect.index] = _Wait(effect.attempt, clock.monotonic() + effect.delay_s)
             case out.SettleOutcome():
-                self._settle(effect.index, effect.attempt)
-            case out.SettleLost():
-                self._records.write_lost(effect.index, effect.attempt, clock.now())
                 self._settle(effect.index, effect.attempt)
             case out.PauseFrom():
                 leases.pause_sweep(sweep, effect.index)

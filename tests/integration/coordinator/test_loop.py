@@ -89,6 +89,10 @@ def test_a_dead_worker_s_cell_is_run_again_elsewhere() -> None:
     assert end.close is not None
     assert farm.attempts(2) == [1, 2]
     assert any("lost" in note for note in farm.seen[-1].notes)
+    key = outcome_key(farm.sweep, farm.plan.cells[2].id, 1)
+    kept = parse_record(Outcome, farm.records.read(key) or b"", key)
+    assert kept.fault is not None
+    assert (kept.fault.kind, kept.host) == (FaultKind.LOST, "host/1")
 
 
 def test_a_worker_that_comes_back_after_its_cell_was_given_on_has_no_right_any_more() -> None:

@@ -10,6 +10,7 @@ from farm.coordinator import effects as out
 from farm.coordinator import events as on
 from farm.coordinator.events import Event
 from farm.coordinator.machine import Policies, Stage, State, advance, begin
+from farm.coordinator.retry import LOST
 from farm.coordinator.window import Phase
 from farm.model import BreakerPolicy, CloseReason, DispatchPolicy, Fault, FaultKind, RetryPolicy
 
@@ -41,6 +42,7 @@ class World:
     offered: dict[int, int] = field(default_factory=dict)
     running: dict[int, int] = field(default_factory=dict)
     claims: set[tuple[int, int]] = field(default_factory=set)
+    lost: set[tuple[int, int]] = field(default_factory=set)
     results: dict[int, FaultKind | None] = field(default_factory=dict)
     waits: list[on.WaitOver] = field(default_factory=list)
     past: list[Event] = field(default_factory=list)
@@ -68,8 +70,8 @@ class World:
             case out.StartWait(index, attempt, delay_s):
                 assert delay_s > 0
                 self.waits.append(on.WaitOver(index, attempt))
-            case out.SettleOutcome(index, _) | out.SettleLost(index, _):
-                kind = FaultKind.LOST if isinstance(effect, out.SettleLost) else self.fault(index)
+            case out.SettleOutcome(index, attempt):
+                kind = FaultKind.LOST if (index, attempt) in self.lost else self.fault(index)
                 self.results.setdefault(index, kind)
                 self.tell(on.Settled(index, self.results[index]))
             case out.CloseClaims():
@@ -150,7 +152,12 @@ class World:
         if self.running and self.dice.random() < 0.2:
             index = self.dice.choice(sorted(self.running))
             if self.running[index] < MOST:
-                self.tell(on.Lost(index, self.running.pop(index)))
+                self.lose(index, self.running.pop(index))
+
+    def lose(self, index: int, attempt: int) -> None:
+        """The lease ended without an outcome: the coordinator writes a lost one."""
+        self.lost.add((index, attempt))
+        self.tell(on.AttemptEnded(index, attempt, LOST))
 
     def wait_over(self) -> None:
         if self.waits:
@@ -161,7 +168,7 @@ class World:
         if self.past:
             event = self.dice.choice(self.past)
             match event:
-                case on.Claimed(index, attempt) | on.Lost(index, attempt) | on.Overdue(index, attempt):
+                case on.Claimed(index, attempt) | on.Overdue(index, attempt):
                     live = self.state.window.cells.get(index)
                     if live is not None and live.attempt == attempt:
                         return  # not stale: it would be a statement about the present
@@ -182,7 +189,7 @@ class World:
         attempt = cells[index].attempt
         if (index, attempt) in self.claims:
             self.tell(on.Claimed(index, attempt))
-            self.tell(on.Lost(index, attempt))
+            self.lose(index, attempt)
         else:
             self.tell(on.Overdue(index, attempt))
 

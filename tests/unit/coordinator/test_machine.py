@@ -12,12 +12,12 @@ from farm.coordinator.effects import (
     PauseFrom,
     Resume,
     SendTicket,
-    SettleLost,
     SettleOutcome,
     StartWait,
 )
 from farm.coordinator.events import Event
 from farm.coordinator.machine import Policies, State, advance, begin
+from farm.coordinator.retry import LOST
 from farm.model import (
     BreakerPolicy,
     CloseReason,
@@ -101,7 +101,7 @@ def test_waiting_cells_do_not_pile_up_without_bound() -> None:
 def test_used_up_attempts_become_a_result() -> None:
     retry = RetryPolicy(most_attempts=1)
     assert play(a_state(retry=retry), on.AttemptEnded(0, 1, fault(FaultKind.HOST)))[1] == [SettleOutcome(0, 1)]
-    assert play(a_state(retry=retry), on.Lost(0, 1))[1] == [SettleLost(0, 1)]
+    assert play(a_state(retry=retry), on.AttemptEnded(0, 1, LOST))[1] == [SettleOutcome(0, 1)]
 
 
 def test_evidence_without_a_result_gets_its_result() -> None:
@@ -111,20 +111,13 @@ def test_evidence_without_a_result_gets_its_result() -> None:
 
 
 def test_a_lost_attempt_is_followed_by_the_next_number() -> None:
-    state, effects = play(a_state(), on.Claimed(0, 1), on.Lost(0, 1))
+    state, effects = play(a_state(), on.Claimed(0, 1), on.AttemptEnded(0, 1, LOST))
     assert StartWait(0, 2, 1.0) in effects
-    assert play(state, on.Lost(0, 1), on.AttemptEnded(0, 1, None), on.Claimed(0, 1))[1] == []
-
-
-def test_an_attempt_that_was_not_sent_cannot_be_lost() -> None:
-    state, _ = play(a_state(), on.AttemptEnded(1, 1, fault(FaultKind.HOST)))
-    assert advance(state, on.Lost(1, 2)) == (state, ())
-    settling, _ = play(a_state(), on.AttemptEnded(1, 1, None))
-    assert advance(settling, on.Lost(1, 1)) == (settling, ())
+    assert play(state, on.AttemptEnded(0, 1, LOST), on.AttemptEnded(0, 1, None), on.Claimed(0, 1))[1] == []
 
 
 def test_a_result_of_an_older_attempt_counts() -> None:
-    state, _ = play(a_state(cells=1), on.Claimed(0, 1), on.Lost(0, 1), on.WaitOver(0, 2))
+    state, _ = play(a_state(cells=1), on.Claimed(0, 1), on.AttemptEnded(0, 1, LOST), on.WaitOver(0, 2))
     assert play(state, on.Settled(0, None))[1] == [CloseSweep(CloseReason.COMPLETE)]
 
 
@@ -177,7 +170,7 @@ def test_a_cell_that_the_pause_held_back_and_somebody_runs_all_the_same_is_waite
     state, _ = play(state, on.Settled(0, TASK), on.ClaimsClosed(frozenset({2, 3})))
     state, effects = play(state, on.Overdue(2, 1))
     assert effects == []
-    assert play(state, on.Lost(3, 1))[1] == [CloseSweep(CloseReason.BREAKER)]
+    assert play(state, on.AttemptEnded(3, 1, LOST))[1] == [CloseSweep(CloseReason.BREAKER)]
 
 
 def test_a_cancel_while_the_trip_drains_ends_at_once_and_keeps_the_reason() -> None:
