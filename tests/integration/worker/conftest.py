@@ -12,6 +12,7 @@ import pytest
 from sandbox.backends.bubblewrap import Bubblewrap
 from sandbox.errors import SandboxUnavailableError
 from tests.builders.worker.farm import Farm
+from worker.cell.recording import LineEnd
 
 
 @pytest.fixture(scope="session")
@@ -39,3 +40,17 @@ def farm(bubblewrap: Bubblewrap, work_root: Path) -> Callable[..., Farm]:
         return Farm(root=work_root, sandbox=changes.pop("sandbox", bubblewrap), script=list(script), **changes)
 
     return make
+
+
+@pytest.fixture
+def run() -> Callable[..., LineEnd]:
+    """Carry a farm's ticket through a line of its own."""
+
+    def one(farm: Farm, attempt: int = 1) -> LineEnd:
+        line = farm.line()
+        try:
+            return line.run(farm.a_ticket(attempt))
+        finally:
+            line.close()
+
+    return one

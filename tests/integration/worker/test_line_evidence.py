@@ -1,19 +1,10 @@
-"""The line of one attempt, in a real sandbox, with everything else in memory."""
+"""The evidence of one attempt, in a real sandbox, with everything else in memory."""
 
-import os
-import threading
-import time
-from collections.abc import Callable
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from farm.adapters.memory import MemorySignals
 from farm.model import (
-    Close,
-    CloseReason,
     Command,
     Digest,
     ExitKind,
@@ -22,57 +13,15 @@ from farm.model import (
     MetricSource,
     OracleSpec,
     Overlay,
-    Refusal,
     ResultStatus,
     Scope,
-    Settlement,
-    StopReason,
-    SweepId,
     WorkspaceMode,
     canonical_json,
 )
-from farm.model.keys import attempt_cleanup_key, claim_key, close_key, settlement_key
-from sandbox.errors import SandboxError
-from tests.builders.worker.doubles import FlakyBlobs, HookedSandbox, LosingLeases, SilentStore, breaks_at
-from tests.builders.worker.farm import SHORT, Farm, a_tar, says
-from tests.services.waiting import wait_until
+from tests.builders.worker.farm import SHORT, a_tar, says
+from tests.builders.worker.working import Make, Run
 from worker.cell.line import CellLine
-from worker.cell.ports import Timing
 from worker.cell.recording import LineEnd
-from worker.tasks import carry
-
-Make = Callable[..., Farm]
-FAST = Timing(lease_ttl_s=2.0, beat_s=0.1, poll_s=0.05)
-LONG: dict[str, Any] = {"run": {"command": "touch /cell/out/started; sleep 600"}}
-
-
-@pytest.fixture
-def run() -> Callable[[Farm], LineEnd]:
-    def one(farm: Farm, attempt: int = 1) -> LineEnd:
-        line = farm.line()
-        try:
-            return line.run(farm.a_ticket(attempt))
-        finally:
-            line.close()
-
-    return one
-
-
-Run = Callable[..., LineEnd]
-
-
-def marked_processes(mark: str) -> list[str]:
-    """Every process of this machine whose command line holds `mark`, but this one."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and int(entry.name) != os.getpid():
-            try:
-                line = (entry / "cmdline").read_bytes()
-            except OSError:
-                continue
-            if mark.encode() in line:
-                found.append(entry.name)
-    return found
 
 
 def test_a_right_answer_is_a_measured_result(farm: Make, run: Run) -> None:
@@ -279,199 +228,6 @@ def test_files_left_in_out_become_artifacts_and_links_do_not(farm: Make, run: Ru
     assert not {"out/a.txt", "out/b", "out/c", "out/d"} & roles  # a.txt is linked twice
 
 
-def test_a_daemon_does_not_outlive_its_session(farm: Make, run: Run) -> None:
-    mark = "8641.25"
-    cell = farm({"spawn": {"command": f"exec sleep {mark}"}}, {"sleep": 0.2})
-    run(cell)
-    assert marked_processes(mark) == []
-
-
-def when_working(farm: Farm, do: Callable[[], object]) -> None:
-    """Call `do` once the session's command has run so far that it left its mark."""
-
-    def wait() -> None:
-        wait_until(lambda: bool(list(farm.root.glob("cells/*/*/out/started"))))
-        do()
-
-    when_started(farm, threading.Thread(target=wait, daemon=True).start)
-
-
-def when_started(farm: Farm, do: Callable[[], None]) -> None:
-    """Replace the sandbox by one that calls `do` when the first session starts."""
-
-    def before(number: int, _: object) -> None:
-        if number == 1:
-            do()
-
-    farm.sandbox = HookedSandbox(farm.sandbox, before)
-
-
-@pytest.mark.parametrize(
-    ("reason", "detail"), [(StopReason.CANCEL, "cancelled"), (StopReason.DEADLINE, "stopped at the sweep's deadline")]
-)
-def test_a_stop_ends_the_session_and_keeps_its_partial_stream(
-    farm: Make, run: Run, reason: StopReason, detail: str
-) -> None:
-    cell = farm({"say": "so far"}, LONG, timing=FAST)
-    when_working(cell, lambda: cell.signals.order_stop(cell.sweep, reason))
-    began = time.monotonic()
-    assert run(cell) is LineEnd.RECORDED
-    assert time.monotonic() - began < 10
-    outcome = cell.outcome()
-    assert outcome.fault is not None
-    assert (outcome.fault.kind, outcome.fault.detail) == (FaultKind.CANCELLED, detail)
-    assert b"so far" in cell.artifact("session.work.events")
-    assert cell.result() is None
-    assert cell.leftovers() == []
-
-
-def test_a_lost_lease_kills_the_cell_and_nothing_is_written(farm: Make, run: Run) -> None:
-    cell = farm(LONG, timing=FAST)
-    leases = LosingLeases(cell.leases)
-    cell.leases = leases  # type: ignore[assignment]  # the rest is handed on
-
-    def lose() -> None:
-        leases.is_lost = True
-
-    when_working(cell, lose)
-    assert run(cell) is LineEnd.LOST
-    assert list(cell.records.keys("sweeps/"))[-1].endswith("plan.json")
-    assert [key for key in cell.records.keys("sweeps/") if key.endswith("outcome.json")] == []
-    assert cell.leftovers() == []
-
-
-def test_a_second_ticket_of_the_same_attempt_is_refused(farm: Make, run: Run) -> None:
-    cell = farm()
-    assert run(cell) is LineEnd.RECORDED
-    first = cell.outcome()
-    assert run(cell) is LineEnd.REFUSED
-    assert cell.outcome() == first
-
-
-def test_an_attempt_that_somebody_else_claimed_in_the_store_is_left_alone(farm: Make, run: Run) -> None:
-    cell = farm()
-    cell.records.create(claim_key(cell.sweep, cell.ticket.cell, 1), b"{}\n")
-    assert run(cell) is LineEnd.REFUSED
-    assert cell.leases.live(cell.sweep) == ()
-
-
-def test_no_claim_after_the_sweep_is_closed(farm: Make) -> None:
-    cell = farm()
-    close = Close(sweep=cell.sweep, reason=CloseReason.DEADLINE, closed_at=datetime(2026, 1, 1, tzinfo=UTC))
-    cell.records.create(close_key(cell.sweep), canonical_json(close))
-    line = cell.line()
-    assert line.claim(cell.ticket) is Refusal.CLOSED
-    line.close()
-
-
-def test_an_outcome_after_the_settlement_is_kept_as_late_and_counts_for_nothing(farm: Make, run: Run) -> None:
-    cell = farm()
-    settlement = Settlement(
-        sweep=cell.sweep,
-        plan=cell.plan.digest,
-        close=Digest.of(b""),
-        cells=(),
-        workers_settled=False,
-        settled_at=datetime(2026, 1, 1, tzinfo=UTC),
-    )
-    when_started(cell, lambda: bool(cell.records.create(settlement_key(cell.sweep), canonical_json(settlement))))
-    assert run(cell) is LineEnd.LATE
-    assert cell.outcome().late
-    assert cell.result() is None
-
-
-def test_a_sandbox_that_can_not_start_is_the_hosts_fault_and_earns_another_attempt(farm: Make, run: Run) -> None:
-    cell = farm()
-    cell.sandbox = HookedSandbox(cell.sandbox, breaks_at(1))
-    assert run(cell) is LineEnd.RECORDED
-    fault = cell.outcome().fault
-    assert fault is not None
-    assert (fault.kind, fault.detail) == (FaultKind.HOST, "run 1 could not be started")
-    assert cell.result() is None
-    cell.leases.announce(cell.a_ticket(2))
-    assert run(cell, 2) is LineEnd.RECORDED
-    assert cell.result() is not None
-    assert cell.leftovers() == []
-
-
-def test_a_verifier_that_does_not_start_is_run_once_more(farm: Make, run: Run) -> None:
-    cell = farm()
-    cell.sandbox = HookedSandbox(cell.sandbox, breaks_at(2))
-    run(cell)
-    evidence = cell.outcome().evidence
-    assert evidence is not None
-    assert evidence.oracle.correct is True
-
-
-def test_a_verifier_that_never_starts_is_an_oracle_fault(farm: Make, run: Run) -> None:
-    cell = farm()
-    cell.sandbox = HookedSandbox(cell.sandbox, breaks_at(2, 3))
-    run(cell)
-    fault = cell.outcome().fault
-    assert fault is not None
-    assert fault.kind is FaultKind.ORACLE
-
-
-def test_a_store_that_comes_back_within_the_lease_costs_nothing(farm: Make, run: Run) -> None:
-    cell = farm()
-    cell.blobs = FlakyBlobs(cell.store.blobs, failures=2)
-    assert run(cell) is LineEnd.RECORDED
-    assert cell.outcome().is_usable
-
-
-def test_a_store_that_does_not_answer_while_staging_is_the_hosts_fault(farm: Make, run: Run) -> None:
-    cell = farm()
-    cell.blobs = SilentStore(cell.store.blobs, failures=0)
-    assert run(cell) is LineEnd.RECORDED
-    fault = cell.outcome().fault
-    assert fault is not None
-    assert fault.kind is FaultKind.HOST
-
-
-def test_a_store_that_stays_away_loses_the_attempt_when_the_lease_ends(farm: Make, run: Run) -> None:
-    cell = farm(timing=FAST)
-    leases = LosingLeases(cell.leases)
-    cell.leases = leases  # type: ignore[assignment]  # the rest is handed on
-
-    class Away(FlakyBlobs):
-        def put(self, body: bytes) -> Digest:
-            leases.is_lost = True
-            return super().put(body)
-
-    cell.blobs = Away(cell.store.blobs, failures=10_000)
-    assert run(cell) is LineEnd.LOST
-    assert cell.leftovers() == []
-
-
-def test_a_bug_of_ours_is_recorded_and_not_swallowed(farm: Make) -> None:
-    def before(_: int, __: object) -> None:
-        raise ZeroDivisionError("ours")
-
-    cell = farm()
-    cell.sandbox = HookedSandbox(cell.sandbox, before)
-    line = cell.line()
-    assert carry(line, cell.ticket) is LineEnd.RECORDED
-    line.close()
-    fault = cell.outcome().fault
-    assert fault is not None
-    assert (fault.kind, fault.detail) == (FaultKind.BUG, "ZeroDivisionError: ours")
-    assert cell.leases.live(cell.sweep) == ()
-    assert cell.leftovers() == []
-
-
-def test_the_clean_up_is_recorded_and_the_lease_given_back(farm: Make, run: Run) -> None:
-    deep = "cd /cell/out; mkdir -p $(yes d/ | head -n 900 | tr -d '\\n')"
-    cell = farm({"run": {"command": f"mkdir shut; touch shut/in; chmod 0 shut; {deep}"}})
-    assert run(cell) is LineEnd.RECORDED
-    body = cell.records.read(attempt_cleanup_key(cell.sweep, cell.ticket.cell, 1))
-    assert body is not None
-    assert b'"done":true' in body
-    assert cell.leases.live(cell.sweep) == ()
-    assert cell.leftovers() == []
-    kinds = [event.kind for event in cell.events.receive(cell.sweep, 0.1)]
-    assert kinds == ["claimed", "finished"]
-
-
 def test_the_second_cell_of_a_line_does_not_read_the_plan_again(farm: Make) -> None:
     cell = farm(trials=2)
     reads: list[str] = []
@@ -493,40 +249,3 @@ def test_the_second_cell_of_a_line_does_not_read_the_plan_again(farm: Make) -> N
         line.run(cell.ticket.model_copy(update={"cell": planned.id, "index": index}))
     line.close()
     assert sum(key.endswith("plan.json") for key in reads) == 1
-
-
-def test_the_fence_is_checked_just_before_the_record(farm: Make, run: Run) -> None:
-    cell = farm()
-    newer = cell.a_ticket(2)
-
-    def before(number: int, _: object) -> None:
-        if number == 2:  # the oracle: no heartbeat comes between here and the record
-            cell.leases.announce(newer)
-
-    cell.sandbox = HookedSandbox(cell.sandbox, before)
-    assert run(cell) is LineEnd.LOST
-    assert [key for key in cell.records.keys("sweeps/") if key.endswith(("outcome.json", "cleanup.json"))] == []
-
-
-def test_what_breaks_while_a_cell_is_stopped_broke_because_of_it(farm: Make, run: Run) -> None:
-    cell = farm(timing=FAST)
-    looks: list[SweepId] = []
-    orders = cell.signals.stop_reason
-
-    class Counting(MemorySignals):
-        def stop_reason(self, sweep: SweepId) -> StopReason | None:
-            looks.append(sweep)
-            return orders(sweep)
-
-    def before(_: int, __: object) -> None:
-        cell_signals.order_stop(cell.sweep, StopReason.CANCEL)
-        seen = len(looks)
-        wait_until(lambda: len(looks) > seen + 1)
-        raise SandboxError("killed on the way")
-
-    cell_signals, cell.signals = cell.signals, Counting()
-    cell.sandbox = HookedSandbox(cell.sandbox, before)
-    run(cell)
-    fault = cell.outcome().fault
-    assert fault is not None
-    assert fault.kind is FaultKind.CANCELLED
