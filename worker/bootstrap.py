@@ -96,8 +96,7 @@ def preflight() -> tuple[Probe, ...]:
         sandbox = make_sandbox()
     except SpecError as error:
         return (Probe("sandbox", ok=False, detail=str(error)),)
-    scratch = settings.root / f"preflight-{secrets.token_hex(4)}"
-    return sandbox.preflight(scratch)
+    return sandbox.preflight(settings.root)
 
 
 def ensure_fit() -> None:

@@ -1,5 +1,6 @@
 """farm init."""
 
+import shutil
 import subprocess
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -28,7 +29,7 @@ def _commit(repository: Path) -> None:
         try:
             subprocess.run(["git", *step], cwd=repository, check=True, capture_output=True, timeout=_GIT_LIMIT_S)  # noqa: S603, S607 (git by name, as every user of it)
         except (OSError, subprocess.SubprocessError) as error:
-            raise SpecError(f"git {step[0]} failed in {repository}: {error}; is git installed?") from error
+            raise SpecError(f"git {step[0]} failed in {repository}: {error}") from error
 
 
 @click.command(name="init", epilog="Example:  farm init demo && farm run demo/sweep.yaml")
@@ -37,6 +38,8 @@ def command(folder: Path) -> None:
     """Make FOLDER with a small sweep that runs as it is: a repository, a prompt, a hidden oracle, two arms."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise SpecError(f"{folder} exists and is not an empty folder; name a new one")
+    if shutil.which("git") is None:
+        raise SpecError("git is not installed; install it (on Debian and Ubuntu: apt-get install git)")
     folder.parent.mkdir(parents=True, exist_ok=True)
     _lay(resources.files("farm.cli").joinpath("starter"), folder)
     _commit(folder / "repository")

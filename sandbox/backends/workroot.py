@@ -7,12 +7,13 @@ from pathlib import Path
 
 from sandbox.backends.refusals import unsearchable
 from sandbox.errors import SandboxUnavailableError
+from sandbox.process.tools import make_open
 
 
 def ready(root: Path) -> Path:
     """Make `root` if need be, and make sure that it can be trusted and reached. Raises SandboxUnavailableError."""
     try:
-        root.mkdir(mode=0o755, parents=True, exist_ok=True)
+        make_open(root)
     except OSError as error:
         raise SandboxUnavailableError(
             f"work root {root} can't be made: {error.strerror}; choose another place"
@@ -32,7 +33,7 @@ def ready(root: Path) -> Path:
 
 def write_etc(folder: Path, files: dict[str, str]) -> Path:
     """Put the synthetic files into `folder`, leaving those alone that are right already."""
-    folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+    make_open(folder)
     for name, content in files.items():
         target = folder / name
         if not target.exists() or target.read_text() != content:

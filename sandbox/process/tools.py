@@ -41,12 +41,20 @@ class Tools:
         return tuple(word.format(uid=uid, gid=gid) for word in self.launcher_words)
 
 
+def make_open(folder: Path) -> None:
+    """Make a folder that every uid may pass through and read, whatever the umask; one that is there keeps its mode."""
+    made = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    if made:
+        folder.chmod(0o755)
+
+
 def prepare(folder: Path, compiler: str | None = None) -> Tools:
     """Put the tools below `folder`, building what is missing; safe against others doing the same at the same time.
 
     `compiler` is a path, "" for none; by default one is looked for. Raises SandboxUnavailableError.
     """
-    folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+    make_open(folder)
     found = _compiler() if compiler is None else compiler
     init = _built(folder, "init", found)
     launcher = _built(folder, "launcher", found)

@@ -1,5 +1,7 @@
 """The work root is trusted, or refused."""
 
+import os
+
 import pytest
 
 from sandbox.backends import workroot
@@ -17,6 +19,16 @@ def test_a_work_root_that_others_may_change_is_refused():
 
 def test_a_work_root_is_made_where_there_is_none():
     assert workroot.ready(work_root() / "a" / "b").is_dir()
+
+
+def test_slots_of_other_users_can_pass_through_it_whatever_the_umask():
+    before = os.umask(0o077)
+    try:
+        root = workroot.ready(work_root() / "of-a-careful-user")
+        etc = workroot.write_etc(root / "etc", {"hosts": "a\n"})
+    finally:
+        os.umask(before)
+    assert [folder.stat().st_mode & 0o777 for folder in (root, etc)] == [0o755, 0o755]
 
 
 def test_a_place_that_can_not_be_made_is_told(tmp_path):
