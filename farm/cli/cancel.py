@@ -3,9 +3,11 @@
 import click
 
 from farm import bootstrap
-from farm.cli.common import json_option, store_option
+from farm.cli.common import answer, json_option, store_option
 from farm.cli.drive import write_cancel
 from farm.cli.finishing import conclude, finish
+from farm.cli.local import OPEN
+from farm.errors import SpecError
 from farm.finalizer.finalize import Finalized, read_finalized
 from farm.model import SweepId
 from farm.model.keys import seal_key
@@ -36,12 +38,18 @@ def command(ctx: click.Context, sweep: SweepId, *, reason: str, store: str | Non
     settings, clock = bootstrap.read_settings(), bootstrap.clock()
     place = bootstrap.open_store(store, settings)
     bootstrap.known_sweep(place, sweep)
+    if place.records.read(seal_key(sweep)) is not None:
+        raise SpecError(f"{sweep} is sealed, so there is nothing to cancel: farm report {sweep}")
     write_cancel(sweep, reason, place.records, clock.now())
     if settings.redis_url:
         done: Finalized | None = finish(sweep, place, bootstrap.connect(settings.redis_url))
     else:
         done = _await_seal(place, sweep, clock)
     if done is None:
-        click.echo(f"{sweep} is cancelled, and nothing runs it now; settle it with:  farm finalize {sweep}", err=True)
-        ctx.exit(0)
+        line = (
+            f"{sweep} is cancelled, and nobody has settled it in {_PATIENCE_S:.0f} s. Where its workers use a Redis, "
+            f"set FARM_REDIS_URL and:  farm finalize {sweep}"
+        )
+        answer({"sweep": sweep, "exit_code": OPEN, "cancelled": True}, [line], as_json=as_json)
+        ctx.exit(OPEN)
     conclude(ctx, sweep, place, done, as_json=as_json)

@@ -10,8 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 from farm.coordinator.progress import ArmProgress, Progress
+from farm.reporting.text import one_line
 
 _BAR_WIDTH = 24
+# What a guest wrote may stand in a note: `one_line` takes escapes and line breaks out.
 Show = Callable[[Progress], None]
 
 
@@ -43,7 +45,7 @@ def headline(progress: Progress) -> str:
     if progress.is_paused:
         parts.append("paused by the breaker")
     if progress.waiting:
-        parts.append(progress.waiting)
+        parts.append(one_line(progress.waiting))
     return ", ".join(parts)
 
 
@@ -55,7 +57,7 @@ def _picture(progress: Progress) -> Group:
         bar = ProgressBar(total=max(1, arm.planned), completed=arm.done, width=_BAR_WIDTH)
         counts = (f"{arm.done}/{arm.planned}", str(arm.running), str(arm.failed), str(arm.correct))
         table.add_row(arm.arm, bar, *counts, cost_text(arm))
-    notes = [Text(f"  {note}", style="dim") for note in progress.notes]
+    notes = [Text(f"  {one_line(note)}", style="dim") for note in progress.notes]
     return Group(Text(f"{progress.sweep}: {headline(progress)}"), table, *notes)
 
 
@@ -83,4 +85,6 @@ class _Lines:
         now = (progress.done, progress.waiting)
         if now != self._last:
             self._last = now
-            self._console.print(f"{progress.sweep}: {headline(progress)}", highlight=False, soft_wrap=True)
+            self._console.print(
+                f"{progress.sweep}: {headline(progress)}", highlight=False, markup=False, soft_wrap=True
+            )

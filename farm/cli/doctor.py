@@ -39,7 +39,7 @@ def _queue(settings: Settings) -> Finding:
     try:
         with bootstrap.own_or_embedded_exchange(settings):
             place = settings.redis_url or "none named; a private server starts for a run"
-            return Finding("queue", ok=True, detail=place.rpartition("@")[2])
+            return Finding("queue", ok=True, detail=place.rpartition("@")[2].partition("?")[0])
     except FarmError as error:
         return Finding("queue", ok=False, detail=str(error), fix="set FARM_REDIS_URL, or install redis-server")
 

@@ -3,7 +3,7 @@
 import click
 
 from farm import bootstrap
-from farm.cli.common import json_option, store_option
+from farm.cli.common import answer, json_option, store_option
 from farm.cli.finishing import conclude, finish
 from farm.cli.local import OPEN
 from farm.model import SweepId
@@ -32,10 +32,8 @@ def command(ctx: click.Context, sweep: SweepId, *, unfinished: bool, store: str 
     bootstrap.known_sweep(place, sweep)
     missing = _open_cells(place, sweep)
     if missing and not unfinished:
-        click.echo(
-            f"{sweep} still has {missing} open cells: farm resume {sweep}, or settle it as it is with --unfinished",
-            err=True,
-        )
+        line = f"{sweep} still has {missing} open cells: farm resume {sweep}, or settle it as it is with --unfinished"
+        answer({"sweep": sweep, "exit_code": OPEN, "open_cells": missing}, [line], as_json=as_json)
         ctx.exit(OPEN)
     with bootstrap.own_or_embedded_exchange(settings) as exchange:
         done = finish(sweep, place, exchange)

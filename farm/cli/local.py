@@ -37,6 +37,13 @@ def slot_count(slots: int | None) -> int:
     return len(os.sched_getaffinity(0)) if slots is None else slots
 
 
+def log_folder() -> Path:
+    """Make the folder of the local worker's logs; OSError when it can't be."""
+    folder = Path.cwd() / ".farm" / "logs"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
 def go_on(ctx: click.Context, run: LocalRun) -> None:
     """Run what the sweep still lacks, then finalize it and say what came of it."""
     with Interrupts() as interrupts, bootstrap.own_or_embedded_exchange(run.settings) as exchange:
@@ -65,7 +72,7 @@ def _work(run: LocalRun, drive: Drive, interrupts: Interrupts, show: Show) -> Co
     if run.slots == 0:
         return coordinate_in_turn(drive, lambda: interrupts.asked_to_stop, show)
     env = bootstrap.worker_environment(run.settings, drive.exchange.url, run.store.url)
-    log = Path.cwd() / ".farm" / "logs" / f"{run.sweep}-worker.log"
+    log = log_folder() / f"{run.sweep}-worker.log"
     with bootstrap.local_worker_process(run.slots, env, log) as worker:
 
         def should_stop() -> bool:

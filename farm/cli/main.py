@@ -5,15 +5,18 @@ Here alone an error becomes an exit code.
 
 import importlib
 import sys
+import traceback
 
 import click
 from typing_extensions import override
 
 from farm.cli.verbs import VERBS
-from farm.errors import FarmError
+from farm.errors import FarmError, SpecError
 from farm.version import __version__
 
 INTERRUPTED = 130
+BUG = 70
+_PIPE_CLOSED = 141
 _WARNING = 30
 """logging.WARNING, without the import."""
 
@@ -44,7 +47,8 @@ class VerbGroup(click.Group):
     cls=VerbGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 complete and passed; 1 a gate failed; 2 something must be changed; 3 try again later; "
-    "4 integrity; 5 inconclusive or incomplete; 6 open, resume goes on; 7 the breaker tripped; 130 interrupted.",
+    "4 integrity; 5 inconclusive or incomplete; 6 open, resume goes on; 7 the breaker tripped; 70 a bug of the farm; "
+    "130 interrupted.",
 )
 @click.version_option(__version__, prog_name="farm")
 def farm() -> None:
@@ -53,6 +57,11 @@ def farm() -> None:
     \b
     Example:  farm init demo && farm run demo/sweep.yaml
     """  # noqa: D301 (click's mark for a verbatim paragraph)
+
+
+def _named(error: OSError) -> str:
+    """Say what could not be done with which file."""
+    return f"{error.filename}: {error.strerror}" if error.filename else str(error)
 
 
 def main() -> None:
@@ -71,4 +80,12 @@ def main() -> None:
         code = error.exit_code
     except (KeyboardInterrupt, click.Abort):
         code = INTERRUPTED
+    except SystemExit:  # click's answer to a pipe that nobody reads any more, with the code of a failed gate
+        code = _PIPE_CLOSED
+    except OSError as error:
+        click.echo(f"farm: {_named(error)}; see to the path, its rights and the disk's space", err=True)
+        code = SpecError.exit_code
+    except Exception:  # noqa: BLE001 (a bug must not end with the code of a failed gate: ops/adr/0012)
+        traceback.print_exc()
+        code = BUG
     sys.exit(code if isinstance(code, int) else 0)

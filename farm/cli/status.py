@@ -12,7 +12,7 @@ from farm.cli.common import answer, json_option, store_option
 from farm.cli.finishing import place_of
 from farm.errors import TransientError
 from farm.model import Close, Plan, Result, ResultStatus, Settlement, SweepId, parse_record
-from farm.model.keys import close_key, report_key, result_key, results_prefix, seal_key, settlement_key
+from farm.model.keys import cancel_key, close_key, report_key, result_key, results_prefix, seal_key, settlement_key
 from farm.ports import Store
 
 
@@ -50,6 +50,8 @@ class Standing:
 def _stage(store: Store, sweep: SweepId) -> tuple[str, str | None]:
     records = store.records
     body = records.read(close_key(sweep))
+    if body is None and records.read(cancel_key(sweep)) is not None:
+        return "open", "cancelled, not settled yet"
     reason = None if body is None else parse_record(Close, body, close_key(sweep)).reason.value
     if records.read(seal_key(sweep)) is not None:
         return "sealed", reason

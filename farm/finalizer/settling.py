@@ -26,6 +26,9 @@ from farm.ports import Records
 _READERS = 8
 """Reads at once: a remote store answers in tens of milliseconds, a folder at once."""
 
+_CLAIM = "/claim.json"
+_OUTCOME = "/outcome.json"
+
 _ORDERS = {
     CloseReason.CANCELLED: StopReason.CANCEL,
     CloseReason.DEADLINE: StopReason.DEADLINE,
@@ -41,7 +44,6 @@ class _Stood:
 
     results: Mapping[CellId, Digest]
     attempts: Mapping[CellId, tuple[Sealed, ...]]
-    running: frozenset[CellId]
 
 
 def settle(plan: Plan, close: Written[Close], ports: FinalizerPorts, grace: Grace) -> Written[Settlement]:
@@ -52,8 +54,12 @@ def settle(plan: Plan, close: Written[Close], ports: FinalizerPorts, grace: Grac
     if settled is not None:
         return settled
     _stop(close.value, ports)
-    running = _wait(sweep, ports, grace)
-    stood = _read(sweep, ports.records, running)
+    live = _wait(sweep, ports, grace)
+    stood = _read(sweep, ports.records)
+    while _silent(stood) and not grace.is_over:
+        grace.pause()
+        stood = _read(sweep, ports.records)
+    running = live | _silent(stood)
     return write_once(
         ports.records,
         key,
@@ -62,7 +68,7 @@ def settle(plan: Plan, close: Written[Close], ports: FinalizerPorts, grace: Grac
             sweep=sweep,
             plan=plan.digest,
             close=close.digest,
-            cells=tuple(_settled(cell.id, stood) for cell in plan.cells),
+            cells=tuple(_settled(cell.id, stood, running) for cell in plan.cells),
             workers_settled=not running,
             settled_at=ports.clock.now(),
         ),
@@ -94,7 +100,23 @@ def _wait(sweep: SweepId, ports: FinalizerPorts, grace: Grace) -> frozenset[Cell
         grace.pause()
 
 
-def _read(sweep: SweepId, records: Records, running: frozenset[CellId]) -> _Stood:
+def _silent(stood: _Stood) -> frozenset[CellId]:
+    """Name the cells without a result of which a claimed attempt has left no outcome.
+
+    Their workers may be at work whatever the lease book says: it may have been wiped, or be another farm's.
+    """
+    return frozenset(
+        cell for cell, attempts in stood.attempts.items() if cell not in stood.results and _has_silent(attempts)
+    )
+
+
+def _has_silent(attempts: tuple[Sealed, ...]) -> bool:
+    keys = {sealed.key for sealed in attempts}
+    claims = (key for key in keys if key.endswith(_CLAIM))
+    return any(key.removesuffix(_CLAIM) + _OUTCOME not in keys for key in claims)
+
+
+def _read(sweep: SweepId, records: Records) -> _Stood:
     # results first: a result that lands later is late, and one that is counted has its outcome among the attempts
     results = _digests(records, records.keys(results_prefix(sweep)))
     sealed = _digests(records, records.keys(attempts_prefix(sweep)))
@@ -106,7 +128,6 @@ def _read(sweep: SweepId, records: Records, running: frozenset[CellId]) -> _Stoo
     return _Stood(
         results={CellId(cell): results[key] for cell, key in by_cell.items()},
         attempts={cell: tuple(kept) for cell, kept in attempts.items()},
-        running=running,
     )
 
 
@@ -123,9 +144,9 @@ def _digests(records: Records, keys: Iterable[str]) -> dict[str, Digest]:
         return dict(zip(listed, readers.map(digest, listed), strict=True))
 
 
-def _settled(cell: CellId, stood: _Stood) -> SettledCell:
+def _settled(cell: CellId, stood: _Stood, running: frozenset[CellId]) -> SettledCell:
     result, attempts = stood.results.get(cell), stood.attempts.get(cell, ())
     if result is not None:
         return SettledCell(cell=cell, result=result, attempts=attempts)
-    reason = "still-running" if cell in stood.running else "stopped" if attempts else "never-started"
+    reason = "still-running" if cell in running else "stopped" if attempts else "never-started"
     return SettledCell(cell=cell, result=None, attempts=attempts, unsettled=reason)

@@ -1,5 +1,6 @@
 """git as a subprocess that trusts nothing: no system or user configuration, no hooks, no prompts, bounded time."""
 
+import base64
 import os
 import subprocess
 import threading
@@ -32,12 +33,17 @@ class GitError(SpecError):
     """git refused; the message is git's own last line."""
 
 
-def run_git(where: Path, *args: str, protocols: str = "none", timeout_s: float = READ_TIMEOUT_S) -> bytes:
-    """Run git in `where`, with only `protocols` (git's own list form) allowed; raise GitError when it fails."""
+def run_git(
+    where: Path, *args: str, protocols: str = "none", timeout_s: float = READ_TIMEOUT_S, login: str | None = None
+) -> bytes:
+    """Run git in `where`, with only `protocols` (git's own list form) allowed; raise GitError when it fails.
+
+    `login` is a `user:password` for http, passed where no process list shows it.
+    """
     try:
         done = subprocess.run(  # noqa: S603 (argv is ours; refs and paths follow --end-of-options or are checked)
             command(where, args),
-            env=environment(where, protocols),
+            env=environment(where, protocols) | _login_setting(login),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=timeout_s,
@@ -101,6 +107,17 @@ class ObjectReader:
 def command(where: Path, args: Sequence[str]) -> list[str]:
     """Build git's argv."""
     return ["git", *_OPTIONS, "-C", str(where), *args]
+
+
+def _login_setting(login: str | None) -> dict[str, str]:
+    if login is None:
+        return {}
+    basic = base64.b64encode(login.encode()).decode()
+    return {
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": "http.extraHeader",
+        "GIT_CONFIG_VALUE_0": f"Authorization: Basic {basic}",
+    }
 
 
 def environment(where: Path, protocols: str) -> dict[str, str]:

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from urllib.parse import unquote
 
 from farm.errors import SpecError
 from farm.model import GIB, MIB, Digest, RepositorySpec
@@ -113,11 +114,12 @@ def _fetch_url(url: str, ref: str, clone: Path, named: str) -> str:
         raise SpecError(f"repository {named!r} is not a URL of {', '.join(_URL_PROTOCOLS)}; for a folder write `path:`")
     protocols = "http:https" if scheme in {"http", "https"} else scheme  # servers redirect from one to the other
     git.run_git(clone.parent, "init", "--quiet", "--bare", str(clone))
+    place, login = _without_login(url) if protocols == "http:https" else (url, None)
     with suppress(git.GitError):
-        _fetch(clone, protocols, "--depth=1", "--no-tags", "--end-of-options", url, ref)
+        _fetch(clone, protocols, login, "--depth=1", "--no-tags", "--end-of-options", place, ref)
         return "FETCH_HEAD"
     try:
-        _fetch(clone, protocols, "--no-tags", "--end-of-options", url, *_EVERY_REF)
+        _fetch(clone, protocols, login, "--no-tags", "--end-of-options", place, *_EVERY_REF)
         git.run_git(clone, "symbolic-ref", "HEAD", "refs/farm/head")
     except git.GitError as error:
         said = _SECRET.sub("://…@", str(error))
@@ -127,8 +129,16 @@ def _fetch_url(url: str, ref: str, clone: Path, named: str) -> str:
     return ref
 
 
-def _fetch(clone: Path, protocols: str, *args: str) -> None:
-    git.run_git(clone, "fetch", "--quiet", *args, protocols=protocols, timeout_s=git.FETCH_TIMEOUT_S)
+def _without_login(url: str) -> tuple[str, str | None]:
+    """Part an http URL from its `user:password`, which must not stand in an argv that everybody can read."""
+    scheme, _, rest = url.partition("://")
+    host, slash, path = rest.partition("/")
+    login, at, bare = host.rpartition("@")
+    return f"{scheme}://{bare}{slash}{path}", unquote(login) if at else None
+
+
+def _fetch(clone: Path, protocols: str, login: str | None, *args: str) -> None:
+    git.run_git(clone, "fetch", "--quiet", *args, protocols=protocols, timeout_s=git.FETCH_TIMEOUT_S, login=login)
 
 
 def _commit(repository: Path, ref: str, named: str) -> str:

@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from functools import cache
 from importlib import resources
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
 import redis
 from redis.backoff import ExponentialWithJitterBackoff
@@ -28,7 +27,7 @@ class Server:
     """A pool of connections. Every call is idempotent or may be doubled, so a lost reply is simply asked for again."""
 
     def __init__(self, url: str) -> None:
-        if urlsplit(url).scheme not in _SCHEMES:
+        if url.partition("://")[0] not in _SCHEMES:
             raise SpecError(f"Redis URL {shown(url)!r} is not one; write redis://host:6379/0 or unix:///path?db=0")
         self.shown_url = shown(url)
         try:
@@ -42,7 +41,11 @@ class Server:
                 retry=Retry(ExponentialWithJitterBackoff(base=0.05, cap=0.5), 2, (redis.ConnectionError,)),
             )
         except ValueError as error:
-            raise SpecError(f"Redis URL {self.shown_url!r} is not one: {error}") from error
+            # The error's own words may hold a part of the password.
+            raise SpecError(
+                f"Redis URL {self.shown_url!r} is not one: check its port and database, and write "
+                "/, ?, # and @ in a password as %2F, %3F, %23 and %40"
+            ) from error
 
     @contextmanager
     def answering(self) -> Iterator[redis.Redis]:
@@ -81,9 +84,11 @@ def milliseconds(seconds: float) -> int:
 
 
 def shown(url: str) -> str:
-    """Return `url` without its password."""
-    parts = urlsplit(url)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+    """Return `url` without user, password and options, even when it is no proper URL."""
+    scheme, mark, rest = url.partition("://")
+    if not mark:
+        return "(not a URL)"
+    return scheme + mark + rest.rpartition("@")[2].partition("?")[0]
 
 
 @cache

@@ -1,6 +1,9 @@
+import base64
 import io
 import os
 import tarfile
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -188,6 +191,29 @@ def test_a_password_in_a_url_is_never_told(tmp_path: Path) -> None:
     said = refused(tmp_path, url="https://me:s3cret@127.0.0.1:1/x.git")
     assert "can't be fetched" in said
     assert "s3cret" not in said
+
+
+def test_a_login_in_a_url_reaches_the_server_and_no_argv(tmp_path: Path) -> None:
+    heard: list[str | None] = []
+    argvs: list[bytes] = []
+
+    class Server(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            heard.append(self.headers["Authorization"])
+            argvs.extend(entry.read_bytes() for entry in Path("/proc").glob("[0-9]*/cmdline") if entry.exists())
+            self.send_error(404)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Server) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        refused(tmp_path, url=f"http://me:s3%40cret@127.0.0.1:{server.server_port}/x.git")
+        server.shutdown()
+        thread.join()
+    assert heard[0] == "Basic " + base64.b64encode(b"me:s3@cret").decode()
+    assert not any(b"s3%40cret" in argv or b"s3@cret" in argv for argv in argvs)
 
 
 def test_an_annotated_tag_of_a_url_is_its_commit(tmp_path: Path) -> None:

@@ -231,6 +231,18 @@ def test_a_worker_that_outlives_the_grace_is_left_alone_and_shown() -> None:
     assert farm.events.receive(farm.sweep, 0.0) == (claimed, finished)
 
 
+def test_a_claim_without_an_outcome_counts_as_running_whatever_the_lease_book_says() -> None:
+    farm = Farm(a_plan(trials=1))
+    worker = claim(farm, 1)
+    farm.wipe()
+    before = farm.clock.monotonic()
+    done = run(farm)
+    assert 5.0 <= farm.clock.monotonic() - before < 6.0
+    assert [cell.unsettled for cell in done.report.settlement.cells] == ["still-running", "never-started"]
+    assert (done.report.settlement.workers_settled, done.report.cleanup.complete) == (False, False)
+    assert worker.held
+
+
 def test_a_worker_that_ends_within_the_grace_is_waited_for() -> None:
     farm = Farm(a_plan(trials=1))
     worker = claim(farm, 1)
