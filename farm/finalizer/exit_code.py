@@ -7,11 +7,19 @@ FAILED = 1
 INCONCLUSIVE = 5
 TRIPPED = 7
 
+_CUT_SHORT = frozenset({CloseReason.CANCELLED, CloseReason.UNFINISHED, CloseReason.BUG})
+
 
 def exit_code(close: Close, settlement: Settlement, verdicts: tuple[Verdict, ...]) -> int:
-    """Say how it went: the breaker before all, then a failed gate, then whatever leaves the question open."""
+    """Say how it went.
+
+    A sweep that was cut short by a person, a bug or the breaker says so, whatever a gate that fails closed made of
+    its missing cells; a deadline is the plan's own, so a gate that fails on it has failed.
+    """
     if close.reason is CloseReason.BREAKER:
         return TRIPPED
+    if close.reason in _CUT_SHORT:
+        return INCONCLUSIVE
     decisions = {verdict.decision for verdict in verdicts}
     if Decision.FAIL in decisions:
         return FAILED
