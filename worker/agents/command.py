@@ -171,9 +171,9 @@ class CommandParser:
             reason=end.reason,
             problem=end.problem,
             final_answer=heard.answer,
-            turns=fields.count(self._at(self._options.turns)),
-            usage=self._usage(),
-            cost_usd=fields.cost(self._at(self._options.cost)),
+            turns=fields.count(self._at(self._options.turns)) if heard.is_whole else None,
+            usage=self._usage() if heard.is_whole else None,
+            cost_usd=fields.cost(self._at(self._options.cost)) if heard.is_whole else None,
             model=fields.text(self._at(self._options.model)),
             session_id=fields.text(self._at(self._options.session)),
         )

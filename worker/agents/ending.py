@@ -35,6 +35,11 @@ class Heard:
     native_reason: str | None = None
     has_error_flag: bool = False
 
+    @property
+    def is_whole(self) -> bool:
+        """Say whether the session was heard from its start to its one end: only then are its numbers totals."""
+        return self.terminals == 1 and self.stream_problem is None
+
 
 @dataclass(frozen=True, slots=True)
 class Ending:

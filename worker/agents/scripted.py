@@ -81,16 +81,17 @@ class ScriptedParser:
             has_error_flag=bool(self._terminals) and reason != "success",
         )
         end = ending(exit_, heard)
+        totals = last if heard.is_whole else {}
         return SessionReport(
             name=self._name,
             exit=exit_,
             reason=end.reason,
             problem=end.problem,
             final_answer=heard.answer,
-            turns=fields.count(last.get("turns")),
-            tool_calls=self._tool_calls,
-            usage=_usage(last.get("usage")),
-            cost_usd=fields.cost(last.get("cost_usd")),
+            turns=fields.count(totals.get("turns")),
+            tool_calls=self._tool_calls if heard.is_whole else None,
+            usage=_usage(totals.get("usage")),
+            cost_usd=fields.cost(totals.get("cost_usd")),
             model=self._model,
         )
 

@@ -145,3 +145,12 @@ def test_templates_that_are_wrong_are_refused(options: dict[str, Any]) -> None:
 def test_normalised_options_make_the_same_agent() -> None:
     agent = CommandAgent(JSON_CLI)
     assert CommandAgent(agent.options).options == agent.options
+
+
+def test_of_two_terminal_events_neither_is_the_sessions_total() -> None:
+    lines = JSON_CLI | {"answer": {"from": "json-lines", "pointer": "/result"}}
+    event = json.dumps(DONE).encode() + b"\n"
+    assert report(lines, event).turns == 3
+    for stream in (event + event, event + b"plain text\n"):
+        found = report(lines, stream)
+        assert (found.turns, found.usage, found.cost_usd) == (None, None, None)

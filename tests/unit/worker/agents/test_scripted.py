@@ -188,6 +188,25 @@ def test_a_stream_that_is_not_as_it_must_be_is_no_success(stream: bytes, reason:
     assert report.problem is not None
 
 
+TOOL = b'{"type": "tool_use", "name": "Bash", "count": 1}\n'
+END = (
+    b'{"type": "result", "answer": "a", "reason": "success", "turns": 1,'
+    b' "usage": {"input_tokens": 1}, "cost_usd": 1}\n'
+)
+    b'{"type": "result", "answer": "a", "reason": "success", "turns": 1, "usage": {"input_tokens": 1}, "cost_usd": 1}\n'
+)
+
+
+@pytest.mark.parametrize(
+    "stream", [b"", TOOL, TOOL + END + END, TOOL + b'{"type": "unheard-of"}\n' + END, TOOL + END + b"plain text\n"]
+)
+def test_a_session_that_was_not_heard_to_its_end_has_counted_nothing(stream: bytes) -> None:
+    parser = ScriptedParser("work")
+    parser.feed(Stream.STDOUT, stream)
+    report = parser.finish(ProcessExit(kind=ExitKind.EXITED, code=0, wall_s=1.0))
+    assert (report.tool_calls, report.turns, report.usage, report.cost_usd) == (None, None, None, None)
+
+
 def test_what_the_sandbox_saw_goes_before_what_the_stream_says() -> None:
     parser = ScriptedParser("work")
     parser.feed(Stream.STDOUT, b'{"type": "result", "answer": "a", "reason": "success"}\n')
