@@ -190,9 +190,6 @@ def test_a_stream_that_is_not_as_it_must_be_is_no_success(stream: bytes, reason:
 
 TOOL = b'{"type": "tool_use", "name": "Bash", "count": 1}\n'
 END = (
-    b'{"type": "result", "answer": "a", "reason": "success", "turns": 1,'
-    b' "usage": {"input_tokens": 1}, "cost_usd": 1}\n'
-)
     b'{"type": "result", "answer": "a", "reason": "success", "turns": 1, "usage": {"input_tokens": 1}, "cost_usd": 1}\n'
 )
 
