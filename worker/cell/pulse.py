@@ -38,15 +38,10 @@ class Pulse:
 
     @property
     def stop(self) -> StopReason | None:
-        """Why the attempt must stop now; None: go on."""
-        if self._is_lost or self._clock.monotonic() - self._held_at >= self._timing.lease_ttl_s:
-            return StopReason.LOST_LEASE
-        return self._order
-
-    @property
-    def beaten_at(self) -> float:
-        """When the lease was last known to be held, on the clock's monotonic time."""
-        return self._held_at
+        """Why the attempt must stop now; None: go on. What was lost stays lost, whatever a later renewal says."""
+        if self._clock.monotonic() - self._held_at >= self._timing.lease_ttl_s:
+            self._is_lost = True
+        return StopReason.LOST_LEASE if self._is_lost else self._order
 
     @property
     def must_stop(self) -> bool:
@@ -64,8 +59,7 @@ class Pulse:
 
     def confirm(self) -> bool:
         """Renew now and say whether the right stands: the fence before a record. May raise TransientError."""
-        if self.stop is not StopReason.LOST_LEASE:
-            self._renew()
+        self._renew()
         return self.stop is not StopReason.LOST_LEASE
 
     def _beat(self) -> None:
@@ -82,6 +76,8 @@ class Pulse:
                 self.order(order)
 
     def _renew(self) -> None:
+        if self.stop is StopReason.LOST_LEASE:
+            return
         asked_at = self._clock.monotonic()
         renewal = self._exchange.leases.renew(self._lease, self._timing.lease_ttl_s)
         if not renewal.is_held:

@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from farm.adapters.memory import MemorySignals
 from farm.errors import TransientError
-from farm.model import Digest, Lease
+from farm.model import Digest, Lease, StopReason, SweepId
 from farm.ports import BlobStore, LeaseBook, Renewal
 from sandbox.errors import SandboxError
 from sandbox.spec import Exit, Facts, Probe, Sandbox, SandboxSpec, Sink
+from tests.services.waiting import wait_until
 
 
 class HookedSandbox:
@@ -88,3 +90,20 @@ class LosingLeases:
 
     def renew(self, lease: Lease, ttl_s: float) -> Renewal:
         return Renewal(is_held=False) if self.is_lost else self._real.renew(lease, ttl_s)
+
+
+class CountingSignals(MemorySignals):
+    """Signals that count how often somebody looked for an order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.looks = 0
+
+    def stop_reason(self, sweep: SweepId) -> StopReason | None:
+        self.looks += 1
+        return super().stop_reason(sweep)
+
+    def wait_for_looks(self, more: int) -> None:
+        """Wait until every pulse that beats has come by."""
+        seen = self.looks
+        wait_until(lambda: self.looks >= seen + more)

@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from farm.adapters.memory import MemorySignals
 from farm.model import (
     Close,
     CloseReason,
@@ -14,14 +13,14 @@ from farm.model import (
     Refusal,
     Settlement,
     StopReason,
-    SweepId,
     canonical_json,
 )
 from farm.model.keys import claim_key, close_key, settlement_key
+from farm.testing.clock import FakeClock
 from sandbox.errors import SandboxError
-from tests.builders.worker.doubles import FlakyBlobs, HookedSandbox, LosingLeases
+from tests.builders.worker.doubles import CountingSignals, FlakyBlobs, HookedSandbox, LosingLeases
 from tests.builders.worker.working import FAST, LONG, Make, Run, when_started, when_working
-from tests.services.waiting import wait_until
+from worker.cell.ports import Timing
 from worker.cell.recording import LineEnd
 
 
@@ -46,21 +45,14 @@ def test_a_stop_ends_the_session_and_keeps_its_partial_stream(
 
 def test_what_breaks_while_a_cell_is_stopped_broke_because_of_it(farm: Make, run: Run) -> None:
     cell = farm(timing=FAST)
-    looks: list[SweepId] = []
-    orders = cell.signals.stop_reason
-
-    class Counting(MemorySignals):
-        def stop_reason(self, sweep: SweepId) -> StopReason | None:
-            looks.append(sweep)
-            return orders(sweep)
+    signals = CountingSignals()
+    cell.signals = signals
 
     def before(_: int, __: object) -> None:
-        cell_signals.order_stop(cell.sweep, StopReason.CANCEL)
-        seen = len(looks)
-        wait_until(lambda: len(looks) > seen + 1)
+        signals.order_stop(cell.sweep, StopReason.CANCEL)
+        signals.wait_for_looks(2)
         raise SandboxError("killed on the way")
 
-    cell_signals, cell.signals = cell.signals, Counting()
     cell.sandbox = HookedSandbox(cell.sandbox, before)
     run(cell)
     fault = cell.outcome().fault
@@ -81,6 +73,23 @@ def test_a_lost_lease_kills_the_cell_and_nothing_is_written(farm: Make, run: Run
     assert list(cell.records.keys("sweeps/"))[-1].endswith("plan.json")
     assert [key for key in cell.records.keys("sweeps/") if key.endswith("outcome.json")] == []
     assert cell.leftovers() == []
+
+
+def test_an_attempt_that_outlived_its_lease_in_an_outage_records_nothing_after_it(farm: Make, run: Run) -> None:
+    clock = FakeClock()
+    cell = farm(clock=clock, timing=Timing(lease_ttl_s=30.0, beat_s=5.0, poll_s=0.005))
+    signals = CountingSignals()
+    cell.signals = signals
+
+    def before(number: int, _: object) -> None:
+        if number == 2:  # the oracle
+            clock.advance(31.0)  # no heartbeat came through meanwhile; the next one does
+            signals.wait_for_looks(3)
+
+    cell.sandbox = HookedSandbox(cell.sandbox, before)
+    assert run(cell) is LineEnd.LOST
+    assert [key for key in cell.records.keys("sweeps/") if key.endswith(("outcome.json", "cleanup.json"))] == []
+    assert cell.result() is None
 
 
 def test_a_second_ticket_of_the_same_attempt_is_refused(farm: Make, run: Run) -> None:

@@ -48,14 +48,49 @@ class Silent:
         raise TransientError(f"no answer about {sweep}")
 
 
+class Outage:
+    """A farm's leases and signals that are away while `is_away`; counts what it answered."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self.is_away = False
+        self.renewals = 0
+        self.looks = 0
+
+    def renew(self, lease: Lease, ttl_s: float) -> Renewal:
+        if self.is_away:
+            raise TransientError(f"no answer about {lease.cell}")
+        renewal = self._parts.leases.renew(lease, ttl_s)
+        self.renewals += 1
+        return renewal
+
+    def stop_reason(self, sweep: SweepId) -> StopReason | None:
+        if self.is_away:
+            raise TransientError(f"no answer about {sweep}")
+        self.looks += 1
+        return self._parts.signals.stop_reason(sweep)
+
+
 def test_the_lease_lives_on_as_long_as_the_pulse_beats(parts: Parts) -> None:
-    with parts.pulse() as pulse:
-        for _ in range(20):
+    book = Outage(parts)
+    with parts.pulse(book, book) as pulse:
+        for beat in range(20):
             parts.clock.advance(6.0)
-            ends = parts.clock.monotonic()
-            wait_until(lambda ends=ends: pulse.beaten_at >= ends)  # type: ignore[misc]  # a default binds the value
+            wait_until(lambda beat=beat: book.renewals > beat)  # type: ignore[misc]  # a default binds the value
         assert pulse.stop is None
         assert parts.leases.live(SWEEP) == (parts.lease,)
+
+
+def test_a_lease_lost_in_an_outage_stays_lost_when_the_farm_is_back(parts: Parts) -> None:
+    farm = Outage(parts)
+    with parts.pulse(farm, farm) as pulse:
+        farm.is_away = True
+        parts.clock.advance(30.0)
+        farm.is_away = False
+        seen = farm.looks
+        wait_until(lambda: farm.looks > seen + 1)
+        assert pulse.stop is StopReason.LOST_LEASE
+        assert not pulse.confirm()
 
 
 def test_an_order_is_seen_while_the_attempt_runs(parts: Parts) -> None:
