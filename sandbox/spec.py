@@ -19,6 +19,22 @@ class Bind:
     writable: bool = False
 
 
+DOOR = "/run/model.sock"
+"""Where a guest finds its door's socket."""
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """The one way out: a host's unix socket, bound at DOOR, to which 127.0.0.1:`port` leads as well.
+
+    Who listens on `socket` is the caller: it stands in a folder that no guest can write, and may be connected to by
+    `Sandbox.owner(slot)`; see `sandbox.door`. It listens before the run starts, with room for 64 callers to wait.
+    """
+
+    socket: Path
+    port: int = 8080
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Bounds of the process tree. A limit reached is data with its name."""
@@ -37,7 +53,7 @@ class SandboxSpec:
     """One process tree to run: argv, environment (an allow-list: nothing is inherited), binds, limits.
 
     The guest sees uid and gid 1000, the host's /usr read-only, a synthetic /etc, private /proc, /dev, /tmp, /run,
-    HOME at `home`, no network, and `binds`; nothing else.
+    HOME at `home`, no network but `door`, and `binds`; nothing else.
     """
 
     argv: tuple[str, ...]
@@ -49,6 +65,7 @@ class SandboxSpec:
     stdin: bytes = b""
     slot: int = 0
     """Which of the worker's slots runs this: a root worker drops to the slot's own unprivileged uid."""
+    door: Door | None = None
 
 
 class ExitKind(StrEnum):

@@ -68,6 +68,7 @@ class Bubblewrap:
             "userns_disabled": self._program.can_disable_userns,
             "init": self._tools.init_kind,
             "init_sha256": self._tools.init_digest,
+            "forwarder": self._tools.init_kind,
             "launcher": self._tools.launcher_kind if self._drops else None,
             "uids": "one per slot" if self._drops else "the worker's own",
             "limits": "rlimits only",

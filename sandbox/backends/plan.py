@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from sandbox.spec import Bind, SandboxSpec
+from sandbox.spec import DOOR, Bind, SandboxSpec
 
 GUEST_ID = 1000
 INIT = "/.init"
@@ -65,6 +65,7 @@ def options(spec: SandboxSpec, host: HostLayout, fds: PlanFds) -> tuple[str, ...
         *_system(host),
         *_private(spec),
         *_binds(spec.binds),
+        *(() if spec.door is None else ("--ro-bind", str(spec.door.socket), DOOR)),
         *("--remount-ro", "/", "--chdir", spec.cwd, "--json-status-fd", str(fds.status)),
         *(() if fds.seccomp is None else ("--seccomp", str(fds.seccomp))),
     )
@@ -73,8 +74,9 @@ def options(spec: SandboxSpec, host: HostLayout, fds: PlanFds) -> tuple[str, ...
 def command(spec: SandboxSpec, host: HostLayout, report: int) -> tuple[str, ...]:
     """Give the words to execute inside: our init, which holds the limits, then the guest's own argv."""
     limits = spec.limits
-    # The init itself is one of the processes that the kernel counts.
-    bounds = (limits.file_size_bytes, limits.open_files, limits.processes + 1, limits.memory_bytes)
+    # The init itself and the forwarder are among the processes that the kernel counts.
+    ours, port = (1, 0) if spec.door is None else (2, spec.door.port)
+    bounds = (limits.file_size_bytes, limits.open_files, limits.processes + ours, limits.memory_bytes, port)
     return (*host.init_words, INIT, str(report), *(str(bound) for bound in bounds), *spec.argv)
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from sandbox.errors import SandboxRefusedError
-from sandbox.spec import Bind, Limits, SandboxSpec
+from sandbox.spec import DOOR, Door, Limits, SandboxSpec
 
 _MOST_WORDS = 8000
 """Bubblewrap takes 9000, its own included."""
@@ -15,6 +15,9 @@ _LONGEST_WORD = 131071
 """The kernel's bound for one argument or environment string."""
 _OURS = ("/", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/proc", "/dev", "/sys")
 _OURS_ALONE = ("/tmp", "/run", "/home", "/cell")  # noqa: S108 (a name inside the sandbox)
+
+_PORTS = range(1024, 65536)
+"""A guest is nobody, so the ports below are not for it."""
 
 
 def refuse_unsafe(spec: SandboxSpec) -> None:
@@ -27,9 +30,11 @@ def refuse_unsafe(spec: SandboxSpec) -> None:
     targets = [bind.target for bind in spec.binds]
     for target in targets:
         _refuse_target(target)
-    _refuse_nesting(targets)
+    _refuse_nesting([*targets, DOOR])
     for bind in spec.binds:
-        _refuse_links(bind)
+        _refuse_links("bind source", bind.source)
+    if spec.door is not None:
+        _refuse_door(spec.door)
 
 
 def _refuse_words(spec: SandboxSpec) -> None:
@@ -84,12 +89,20 @@ def _is_at_or_below(path: str, folder: str) -> bool:
     return path == folder or path.startswith(f"{folder}/")
 
 
-def _refuse_links(bind: Bind) -> None:
+def _refuse_door(door: Door) -> None:
+    if door.port not in _PORTS:
+        raise SandboxRefusedError(f"door port {door.port} is not one of {_PORTS.start} to {_PORTS.stop - 1}")
+    _refuse_links("door", door.socket)
+    if not door.socket.is_socket():
+        raise SandboxRefusedError(f"door {str(door.socket)!r} is no socket: listen on it before the run")
+
+
+def _refuse_links(name: str, path: Path) -> None:
     """Walk to the source without following a link: a guest that could have made one would choose its end."""
-    source = str(bind.source)
+    source = str(path)
     if "\0" in source:
-        raise SandboxRefusedError(f"bind source {source!r} holds a NUL")
-    _refuse_path("bind source", source)
+        raise SandboxRefusedError(f"{name} {source!r} holds a NUL")
+    _refuse_path(name, source)
     at = os.open("/", os.O_PATH | os.O_DIRECTORY)
     try:
         for part in source.split("/")[1:]:
@@ -98,10 +111,10 @@ def _refuse_links(bind: Bind) -> None:
             at = below
             if stat.S_ISLNK(os.fstat(at).st_mode):
                 raise SandboxRefusedError(
-                    f"bind source {source!r} passes through the symlink {part!r}; name the place that it leads to"
+                    f"{name} {source!r} passes through the symlink {part!r}; name the place that it leads to"
                 )
     except OSError as error:
-        raise SandboxRefusedError(f"bind source {source!r} can't be opened: {error.strerror}") from error
+        raise SandboxRefusedError(f"{name} {source!r} can't be opened: {error.strerror}") from error
     finally:
         os.close(at)
 

@@ -1,23 +1,28 @@
 /* Process 1 of a sandbox's PID namespace.
  *
- *   init REPORT FSIZE NOFILE NPROC DATA COMMAND [ARGUMENT...]
+ *   init REPORT FSIZE NOFILE NPROC DATA PORT COMMAND [ARGUMENT...]
  *
  * REPORT is the number of the one descriptor that may be open besides 0, 1 and 2: the sandbox's own pipe, on which a
  * line says what happened:
  *
  *   descriptor N   N was left open by somebody: nothing was started
  *   limit NAME E   setrlimit failed with errno E: nothing was started
+ *   door E         the loopback's port could not be had, errno E: nothing was started
  *   started 1      the sandbox stands; one of the following comes later, unless somebody kills this process
  *   fork E         no process could be made for the command, errno E
  *   exec E         the command could not be executed, errno E
  *   exited N       the command ended by itself
  *   signaled N     the command was ended by signal N
  *
+ * PORT is where the loopback leads to the cell's door, 0 for a cell without one. The forwarder is a fork of this process
+ * and a sibling of the command; it answers before the command starts and is killed with the rest.
+ *
  * It is not dumpable, so that the guest, which has the same uid, can neither trace it nor read or write its memory;
  * the command and its descendants are ordinary processes again by their execve. Limits are set here because here
  * RLIMIT_NPROC counts the sandbox's own user namespace and nobody else's processes.
  */
 #define _GNU_SOURCE
+#include "forwarder.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +34,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { BROKEN = 125, NOT_EXECUTED = 127, FIRST_COMMAND_WORD = 6 };
+enum { BROKEN = 125, NOT_EXECUTED = 127, FIRST_COMMAND_WORD = 7 };
 
 static int report;
 
@@ -72,6 +77,22 @@ static void reset_signals(void) {
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+static void open_door(int port) {
+    int listener = door_listen(port);
+    pid_t forwarder = listener < 0 ? -1 : fork();
+    if (forwarder == 0) {
+        /* The guest's outputs end with the guest. */
+        for (int fd = 0; fd < 3; fd++) close(fd);
+        close(report);
+        forward(listener);
+    }
+    if (forwarder < 0) {
+        say("door", "", errno);
+        _exit(BROKEN);
+    }
+    close(listener);
+}
+
 static int reap_until(pid_t command) {
     for (int status;;) {
         pid_t ended = waitpid(-1, &status, __WALL);
@@ -93,6 +114,7 @@ int main(int count, char **words) {
     if (prctl(PR_SET_DUMPABLE, 0) != 0 || fcntl(report, F_SETFD, FD_CLOEXEC) != 0) return BROKEN;
     refuse_open_descriptors();
     reset_signals();
+    if (atoi(words[6]) != 0) open_door(atoi(words[6]));
     limit(RLIMIT_CORE, "core ", "0");
     limit(RLIMIT_FSIZE, "fsize ", words[2]);
     limit(RLIMIT_NOFILE, "nofile ", words[3]);

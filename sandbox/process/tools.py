@@ -15,6 +15,8 @@ from pathlib import Path
 from sandbox.errors import SandboxUnavailableError
 
 _NATIVE = Path(__file__).resolve().parent.parent / "native"
+_SOURCES = {"init": ("init.c", "forwarder.c"), "launcher": ("launcher.c",)}
+"""What each program is compiled of; any header beside them may be part of it."""
 _PID_ONE = Path(__file__).resolve().parent / "pid_one.py"
 _COMPILERS = ("cc", "gcc", "clang")
 _SEARCH = "/usr/local/bin:/usr/bin:/bin"
@@ -77,22 +79,22 @@ def _compiler() -> str:
 
 
 def _built(folder: Path, name: str, compiler: str) -> Path | None:
-    source = _NATIVE / f"{name}.c"
-    target = folder / f"{name}-{_digest(source)}"
+    sources = tuple(_NATIVE / source for source in _SOURCES[name])
+    target = folder / f"{name}-{_digest(*sources, *sorted(_NATIVE.glob('*.h')))}"
     if not compiler or target.exists():
         return target if compiler else None
     with tempfile.TemporaryDirectory(dir=folder, prefix="build-") as scratch:
         built = Path(scratch) / name
         # A static program starts a millisecond sooner; a C library without its archive still gives a dynamic one.
-        if not any(_compile(compiler, source, built, link) for link in (("-static",), ())):
+        if not any(_compile(compiler, sources, built, link) for link in (("-static",), ())):
             return None
         built.chmod(0o555)
         built.rename(target)
     return target
 
 
-def _compile(compiler: str, source: Path, target: Path, link: tuple[str, ...]) -> bool:
-    words = (compiler, "-O2", "-s", *link, "-o", str(target), str(source))
+def _compile(compiler: str, sources: tuple[Path, ...], target: Path, link: tuple[str, ...]) -> bool:
+    words = (compiler, "-O2", "-s", *link, "-o", str(target), *(str(source) for source in sources))
     try:
         done = subprocess.run(  # noqa: S603 (our own source, a compiler from the system's folders)
             words, env={"PATH": _SEARCH}, stdin=subprocess.DEVNULL, capture_output=True, timeout=_BUILD_S, check=False
@@ -112,8 +114,8 @@ def _copied(folder: Path, source: Path) -> Path:
     return target
 
 
-def _digest(source: Path) -> str:
-    return hashlib.sha256(source.read_bytes()).hexdigest()[:16]
+def _digest(*sources: Path) -> str:
+    return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
 
 
 def _python() -> Path:

@@ -230,6 +230,7 @@ def start_init(compiler, left_open):
         "64",
         "9",
         "1000000000",
+        "0",
         "echo",
         "ran",
     )

@@ -106,5 +106,5 @@ def test_the_filter_is_left_out_only_where_it_is_asked_for():
 
 def test_the_command_is_our_init_with_the_limits_and_no_secret():
     command = plan.command(SPEC, HOST, report=13)
-    assert command == ("/.init", "13", "2000", "30", "10", "1000", "cmd", "-x")
+    assert command == ("/.init", "13", "2000", "30", "10", "1000", "0", "cmd", "-x")
     assert plan.command(SPEC, replace(HOST, init_words=("py", "-I")), report=13)[:3] == ("py", "-I", "/.init")
