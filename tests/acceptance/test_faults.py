@@ -76,6 +76,19 @@ def test_a_wiped_redis_loses_no_result(bench: Bench, own_redis: RedisServer) -> 
     assert bench.farm("finalize", sweep)[0] == 0
 
 
+def test_a_wiped_redis_and_a_killed_coordinator_are_resumed(bench: Bench, own_redis: RedisServer) -> None:
+    sweep = bench.farm("submit", "sweep.yaml")[1].strip()
+    with bench.started("worker", "--slots", "1"):
+        with bench.started("coordinate", sweep) as coordinator:
+            eventually("a first result", lambda: len(bench.records("results/*.json")) >= 1)
+            os.kill(coordinator.pid, signal.SIGKILL)
+        own_redis.flush()
+        code, out = bench.farm("resume", sweep, "--slots", "0")
+    assert code == 0, out
+    assert len(bench.records("results/*.json")) == 4
+    assert bench.claims_after_results() == []
+
+
 def test_an_interrupted_run_is_gone_within_five_seconds_and_resumes(desk: Desk) -> None:
     bench = a_bench(desk, redis_url=None, trials=1, nap_s=6.5)
     with bench.started("run", "sweep.yaml", "--slots", "2") as run:
