@@ -43,6 +43,11 @@ def fault_of_bug(error: Exception) -> Fault:
     return Fault(kind=FaultKind.BUG, detail=one_line(f"{type(error).__name__}: {error}"))
 
 
+def unrecorded(error: FarmError | OSError) -> Fault:
+    """Blame this host for an attempt whose artifacts or outcome the store did not take."""
+    return Fault(kind=FaultKind.HOST, detail=one_line(f"the attempt could not be recorded: {error}"))
+
+
 def one_line(text: str) -> str:
     """Fit text into a record: one line, bounded, valid Unicode."""
     flat = " ".join(text.encode("utf-8", "backslashreplace").decode().split())

@@ -12,7 +12,7 @@ from contextlib import suppress
 
 import structlog
 
-from farm.errors import TransientError
+from farm.errors import FarmError, TransientError
 from farm.model import EventKind, Evidence, Plan, Refusal, RetryPolicy, Ticket
 from worker.cell.attempt import Attempt, Finding
 from worker.cell.boxes import Boxes
@@ -76,7 +76,8 @@ class CellLine:
         finding = Finding(RetryPolicy(), fault=fault_of_bug(error))
         with self._beating(claimed) as pulse:
             end = self._record(self._attempt(claimed), finding, pulse)
-            self._leave(claimed, end, None)
+            self._tell_cleanup(claimed, end, None, pulse)
+        self._release(claimed)
         return end
 
     def close(self) -> None:
@@ -92,7 +93,8 @@ class CellLine:
                 end = self._record(attempt, finding, pulse)
             finally:
                 problem = _removal_problem(folder)
-            self._leave(claimed, end, problem)
+            self._tell_cleanup(claimed, end, problem, pulse)
+        self._release(claimed)
         return end
 
     def _attempt(self, claimed: Claimed) -> Attempt:
@@ -123,6 +125,7 @@ class CellLine:
     def _prove(self, attempt: Attempt, cast: Cast, folder: CellFolder, pulse: Pulse) -> Evidence:
         with attempt.stage("stage"):
             template = self._templates.ready(cast.task.snapshot, cast.arm.overlay)
+            folder.prepare()
             copy_tree(template.path, template.listing, folder.workspace, folder.owner)
         boxes = Boxes(self._ports.sandbox, self._place.slot, folder, lambda: pulse.must_stop)
         checks = Checks(cast, attempt, boxes, self._ground, self._ports.truth)
@@ -130,7 +133,7 @@ class CellLine:
             sessions = cast.program.perform(cast.prompt, CellSessions(cast, attempt, boxes, pulse))
         with attempt.stage("collect"):
             after = scan(folder.workspace)
-            collect(attempt, template, folder, after)
+            churn = collect(attempt, template, folder, after)
         with attempt.stage("verify"):
             verify = checks.verify()
             pulse.check()
@@ -146,6 +149,7 @@ class CellLine:
             verify=verify,
             oracle=oracle,
             scope=scope_finding(cast.task, template.tree, after, folder.workspace),
+            churn=churn,
             metrics=measure(cast.plan.metrics, sessions, oracle),
         )
 
@@ -156,12 +160,13 @@ class CellLine:
             tell(self._ports.exchange, attempt.claimed.lease, EventKind.FINISHED)
         return end
 
-    def _leave(self, claimed: Claimed, end: LineEnd, problem: str | None) -> None:
-        """Say what became of the workspace, and give the lease up."""
+    def _tell_cleanup(self, claimed: Claimed, end: LineEnd, problem: str | None, pulse: Pulse) -> None:
         if end is not LineEnd.LOST:
-            with suppress(TransientError):
-                self._recorder.record_cleanup(claimed, problem)
-        with suppress(TransientError):
+            self._recorder.record_cleanup(claimed, problem, pulse)
+
+    def _release(self, claimed: Claimed) -> None:
+        """Give the lease up, once no heartbeat is on its way that would make it again."""
+        with suppress(FarmError):
             self._ports.exchange.leases.release(claimed.lease)
 
 

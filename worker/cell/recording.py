@@ -2,19 +2,25 @@
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TypeVar
 
-from farm.errors import IntegrityError, TransientError
-from farm.model import AttemptCleanup, Digest, Outcome, StopReason, canonical_json
+import structlog
+
+from farm.errors import FarmError, IntegrityError, TransientError
+from farm.model import AttemptCleanup, Digest, Outcome, StopReason, SweepId, Ticket, canonical_json
 from farm.model.keys import attempt_cleanup_key, outcome_key, result_key, settlement_key
 from farm.model.settle import result_of, settles
 from farm.ports import Clock
 from worker.cell.attempt import Attempt, Finding
+from worker.cell.faults import unrecorded
 from worker.cell.ports import Claimed, Place, Truth
 from worker.cell.pulse import Pulse
 from worker.cell.stops import StoppedError
+from worker.collect.keeper import Keeper
+
+_log = structlog.get_logger()
 
 T = TypeVar("T")
 
@@ -31,7 +37,7 @@ class LineEnd(StrEnum):
     LATE = "late"
     """Recorded after the sweep had settled: kept, never counted."""
     LOST = "lost"
-    """The right was lost on the way; nothing was written."""
+    """The right was lost on the way, or the store takes nothing; nothing was written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,22 +49,37 @@ class Recorder:
     place: Place
 
     def record(self, attempt: Attempt, finding: Finding, pulse: Pulse) -> LineEnd:
-        """Upload and record; LOST when the right to do so was lost before outcome.json was written."""
+        """Upload and record; what can't be recorded as it is becomes a fault without artifacts.
+
+        LOST when the right was lost before outcome.json was written, or when the store refuses the fault too.
+        """
         try:
-            with attempt.stage("upload"):
-                self._upload(attempt, pulse)
-            if not self._patiently(pulse, pulse.confirm):
-                return LineEnd.LOST
-            return self._patiently(pulse, lambda: self._write(attempt, finding))
+            return self._record(attempt, finding, pulse)
         except StoppedError:
             return LineEnd.LOST
+        except (FarmError, OSError) as error:
+            _log.warning("record.refused", problem=str(error))
+            fault = finding.fault or unrecorded(error)
+        try:
+            return self._record(replace(attempt, keeper=Keeper()), Finding(finding.retry, fault=fault), pulse)
+        except (StoppedError, FarmError, OSError) as error:
+            _log.warning("attempt.unrecorded", problem=str(error))
+            return LineEnd.LOST
 
-    def record_cleanup(self, claimed: Claimed, problem: str | None) -> None:
-        """Say whether the workspace was removed. May raise TransientError: then nobody says so, which shows."""
+    def record_cleanup(self, claimed: Claimed, problem: str | None, pulse: Pulse) -> None:
+        """Say whether the workspace was removed; when that can't be written, nobody says so, which shows."""
         ticket = claimed.ticket
         record = AttemptCleanup(cell=ticket.cell, attempt=ticket.attempt, done=problem is None, problem=problem)
-        key = attempt_cleanup_key(ticket.sweep, ticket.cell, ticket.attempt)
-        self.truth.records.create(key, canonical_json(record))
+        key, body = attempt_cleanup_key(ticket.sweep, ticket.cell, ticket.attempt), canonical_json(record)
+        try:
+            self._patiently(pulse, lambda: self.truth.records.create(key, body))
+        except (StoppedError, FarmError, OSError) as error:
+            _log.warning("cleanup.unrecorded", problem=str(error))
+
+    def _record(self, attempt: Attempt, finding: Finding, pulse: Pulse) -> LineEnd:
+        with attempt.stage("upload"):
+            self._upload(attempt, pulse)
+        return self._write(attempt, finding, pulse) if self._patiently(pulse, pulse.confirm) else LineEnd.LOST
 
     def _upload(self, attempt: Attempt, pulse: Pulse) -> None:
         for kept in attempt.keeper.kept:
@@ -66,18 +87,35 @@ class Recorder:
             if digest != kept.artifact.digest:
                 raise IntegrityError(f"the store took {kept.artifact.role} as {digest}, not {kept.artifact.digest}")
 
-    def _write(self, attempt: Attempt, finding: Finding) -> LineEnd:
-        ticket, records = attempt.claimed.ticket, self.truth.records
-        is_late = records.read(settlement_key(ticket.sweep)) is not None
+    def _write(self, attempt: Attempt, finding: Finding, pulse: Pulse) -> LineEnd:
+        ticket = attempt.claimed.ticket
+        is_late = self._patiently(pulse, lambda: self._is_settled(ticket.sweep))
         outcome = self._outcome(attempt, finding, is_late=is_late)
-        body = canonical_json(outcome)
-        if not records.create(outcome_key(ticket.sweep, ticket.cell, ticket.attempt), body):
+        body = canonical_json(outcome)  # once: with another time in it, it would not be known as ours when asked again
+        if not self._patiently(pulse, lambda: self._create_ours(ticket, body)):
             return LineEnd.LOST  # the attempt has an outcome that is not ours: the first writer wins
         if is_late:
             return LineEnd.LATE
-        if settles(outcome, finding.retry):
-            records.create(result_key(ticket.sweep, ticket.cell), canonical_json(result_of(outcome, Digest.of(body))))
+        return self._settle(outcome, Digest.of(body), pulse) if settles(outcome, finding.retry) else LineEnd.RECORDED
+
+    def _create_ours(self, ticket: Ticket, body: bytes) -> bool:
+        """Create outcome.json; an earlier try whose answer was lost has created it too."""
+        key = outcome_key(ticket.sweep, ticket.cell, ticket.attempt)
+        return self.truth.records.create(key, body) or self.truth.records.read(key) == body
+
+    def _settle(self, outcome: Outcome, digest: Digest, pulse: Pulse) -> LineEnd:
+        """Write the result, unless the sweep has settled since; one that can't be written the coordinator writes."""
+        key, body = result_key(outcome.sweep, outcome.cell), canonical_json(result_of(outcome, digest))
+        try:
+            if self._patiently(pulse, lambda: self._is_settled(outcome.sweep)):
+                return LineEnd.LATE
+            self._patiently(pulse, lambda: self.truth.records.create(key, body))
+        except (StoppedError, FarmError, OSError) as error:
+            _log.warning("result.unrecorded", problem=str(error))
         return LineEnd.RECORDED
+
+    def _is_settled(self, sweep: SweepId) -> bool:
+        return self.truth.records.read(settlement_key(sweep)) is not None
 
     def _outcome(self, attempt: Attempt, finding: Finding, *, is_late: bool) -> Outcome:
         ticket = attempt.claimed.ticket

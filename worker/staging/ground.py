@@ -85,10 +85,8 @@ class Ground:
         return self._cells
 
     def cell(self, owner: Ownership) -> CellFolder:
-        """Make a new cell folder for `owner`."""
-        folder = CellFolder(self._cells / secrets.token_hex(8), owner)
-        folder.prepare()
-        return folder
+        """Name a new cell folder for `owner`; `prepare` makes it."""
+        return CellFolder(self._cells / secrets.token_hex(8), owner)
 
     def new_stage(self, group: Ownership) -> Path:
         """Make a folder for hidden files that the slot's group alone can read."""

@@ -1,12 +1,14 @@
 """Doubles of the line's ports: each breaks in one way."""
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from farm.adapters.memory import MemorySignals
 from farm.errors import TransientError
 from farm.model import Digest, Lease, StopReason, SweepId
-from farm.ports import BlobStore, LeaseBook, Renewal
+from farm.ports import BlobStore, LeaseBook, Records, Renewal
 from sandbox.errors import SandboxError
 from sandbox.spec import Exit, Facts, Probe, Sandbox, SandboxSpec, Sink
 from tests.services.waiting import wait_until
@@ -43,6 +45,30 @@ def breaks_at(*numbers: int) -> Callable[[int, SandboxSpec], None]:
             raise SandboxError(f"run {number} could not be started")
 
     return before
+
+
+Hook = Callable[[str], None]
+
+
+@dataclass
+class HookedRecords:
+    """Records that call a hook before and after each creation."""
+
+    real: Records
+    before: Hook = field(default=lambda _: None)
+    after: Hook = field(default=lambda _: None)
+
+    def create(self, key: str, body: bytes) -> bool:
+        self.before(key)
+        is_new = self.real.create(key, body)
+        self.after(key)
+        return is_new
+
+    def read(self, key: str) -> bytes | None:
+        return self.real.read(key)
+
+    def keys(self, prefix: str) -> Iterator[str]:
+        return self.real.keys(prefix)
 
 
 class FlakyBlobs:
@@ -107,3 +133,31 @@ class CountingSignals(MemorySignals):
         """Wait until every pulse that beats has come by."""
         seen = self.looks
         wait_until(lambda: self.looks >= seen + more)
+
+
+class SlowLeases:
+    """A lease book whose next renewal, once held, reaches it after the release, or after a while without one."""
+
+    def __init__(self, real: LeaseBook) -> None:
+        self._real = real
+        self._is_held = threading.Event()
+        self._is_on_its_way = threading.Event()
+        self._is_released = threading.Event()
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._real, name)
+
+    def hold_the_next(self) -> None:
+        """Wait until a renewal is on its way."""
+        self._is_held.set()
+        assert self._is_on_its_way.wait(20)
+
+    def renew(self, lease: Lease, ttl_s: float) -> Renewal:
+        if self._is_held.is_set():
+            self._is_on_its_way.set()
+            self._is_released.wait(0.5)
+        return self._real.renew(lease, ttl_s)
+
+    def release(self, lease: Lease) -> None:
+        self._real.release(lease)
+        self._is_released.set()

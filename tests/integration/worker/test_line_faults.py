@@ -1,11 +1,12 @@
 """What becomes of an attempt when something breaks, and what it leaves behind."""
 
-from farm.model import (
-    FaultKind,
-)
+from pathlib import Path
+
+from farm.adapters.memory import MemoryEvents
+from farm.model import CellEvent, EventKind, FaultKind, SweepId
 from farm.model.keys import attempt_cleanup_key
-from tests.builders.worker.doubles import FlakyBlobs, HookedSandbox, SilentStore, breaks_at
-from tests.builders.worker.working import Make, Run, marked_processes
+from tests.builders.worker.doubles import FlakyBlobs, HookedRecords, HookedSandbox, SilentStore, SlowLeases, breaks_at
+from tests.builders.worker.working import FAST, Make, Run, marked_processes
 from worker.cell.recording import LineEnd
 from worker.tasks import carry
 
@@ -58,6 +59,19 @@ def test_a_store_that_does_not_answer_while_staging_is_the_hosts_fault(farm: Mak
     assert fault.kind is FaultKind.HOST
 
 
+def test_a_folder_that_can_not_be_made_is_the_hosts_fault_and_no_bug(farm: Make, work_root: Path) -> None:
+    cell = farm()
+    cell.root = work_root / "without-an-area"
+    line = cell.line()
+    (area,) = cell.root.glob("cells/*")
+    area.rmdir()
+    assert carry(line, cell.ticket) is LineEnd.RECORDED
+    fault = cell.outcome().fault
+    assert fault is not None
+    assert (fault.kind, cell.result()) == (FaultKind.HOST, None)
+    assert cell.leases.live(cell.sweep) == ()
+
+
 def test_a_bug_of_ours_is_recorded_and_not_swallowed(farm: Make) -> None:
     def before(_: int, __: object) -> None:
         raise ZeroDivisionError("ours")
@@ -72,6 +86,38 @@ def test_a_bug_of_ours_is_recorded_and_not_swallowed(farm: Make) -> None:
     assert (fault.kind, fault.detail) == (FaultKind.BUG, "ZeroDivisionError: ours")
     assert cell.leases.live(cell.sweep) == ()
     assert cell.leftovers() == []
+
+
+def test_a_cell_is_told_to_be_finished_after_its_record_and_before_its_clean_up(farm: Make, run: Run) -> None:
+    cell = farm()
+    told: list[EventKind] = []
+
+    class Watching(MemoryEvents):
+        def publish(self, sweep: SweepId, event: CellEvent) -> None:
+            told.append(event.kind)
+            if event.kind is EventKind.FINISHED:
+                assert cell.result() is not None
+                assert cell.leftovers() != []
+                assert cell.records.read(attempt_cleanup_key(sweep, cell.ticket.cell, 1)) is None
+
+    cell.events = Watching(cell.clock)
+    assert run(cell) is LineEnd.RECORDED
+    assert told == [EventKind.CLAIMED, EventKind.FINISHED]
+    assert cell.leftovers() == []
+
+
+def test_a_heartbeat_on_its_way_does_not_bring_a_released_lease_back(farm: Make, run: Run) -> None:
+    cell = farm(timing=FAST)
+    leases = SlowLeases(cell.leases)
+    cell.leases = leases  # type: ignore[assignment]  # the rest is handed on
+
+    def before(key: str) -> None:
+        if key.endswith("cleanup.json"):
+            leases.hold_the_next()
+
+    cell.records = HookedRecords(cell.records, before)
+    assert run(cell) is LineEnd.RECORDED
+    assert cell.leases.live(cell.sweep) == ()
 
 
 def test_the_clean_up_is_recorded_and_the_lease_given_back(farm: Make, run: Run) -> None:

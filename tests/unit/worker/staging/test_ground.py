@@ -14,6 +14,7 @@ ME = Ownership(os.geteuid(), os.getegid())
 def test_a_cells_folder_has_an_opaque_name_and_is_closed_to_others(tmp_path: Path) -> None:
     ground = Ground(tmp_path / "root")
     folder = ground.cell(ME)
+    folder.prepare()
     home = folder.new_home()
     assert {path.stat().st_mode & 0o777 for path in (folder.path, folder.out, home)} == {0o700}
     assert {path.stat().st_mode & 0o777 for path in (folder.path.parent, folder.path.parent.parent)} == {0o711}
@@ -30,9 +31,10 @@ def test_a_root_that_was_there_keeps_its_mode(tmp_path: Path) -> None:
 def test_only_what_a_dead_process_left_is_cleared(tmp_path: Path) -> None:
     living = Ground(tmp_path)
     kept = living.cell(ME)
+    kept.prepare()
     child = os.fork()
     if child == 0:
-        Ground(tmp_path).cell(ME).new_home()
+        Ground(tmp_path).cell(ME).prepare()
         os._exit(0)
     os.waitpid(child, 0)
     assert clear_leftovers(tmp_path) == 1
@@ -53,6 +55,6 @@ def test_hidden_files_are_there_for_the_block_only_and_only_for_the_group(tmp_pa
 
 def test_a_closed_ground_leaves_nothing(tmp_path: Path) -> None:
     ground = Ground(tmp_path)
-    ground.cell(ME)
+    ground.cell(ME).prepare()
     ground.close()
     assert [list(tmp_path.glob(f"{area}/*")) for area in ("cells", "stage")] == [[], []]
