@@ -36,6 +36,7 @@ from farm.model.keys import (
     open_key,
     plan_key,
     report_key,
+    result_key,
     results_prefix,
     seal_key,
     settlement_key,
@@ -207,11 +208,17 @@ class _Verification:
         return {cell.cell: walk.walk(cell) for cell in head.settlement.cells}
 
     def _strangers(self, head: _Head) -> Iterator[str]:
-        """Yield keys that nothing sealed names; a result among them is a flaw, since results are settled once."""
+        """Yield keys that nothing sealed names.
+
+        A result among them is a flaw, unless the settlement left its cell open: it landed beside the settlement.
+        """
+        settled = () if head.settlement is None else head.settlement.cells
+        beside = {result_key(self.sweep, cell.cell) for cell in settled if cell.unsettled is not None}
         for key in self.store.records.keys(sweep_root(self.sweep)):
             if key in self.reader.digests:
                 continue
-            if key.startswith(results_prefix(self.sweep)) and head.settlement is not None:
+            is_result = key.startswith(results_prefix(self.sweep)) and key not in beside
+            if is_result and head.settlement is not None:
                 self.notebook.flaw(key, "the settlement does not know this result")
             else:
                 yield key

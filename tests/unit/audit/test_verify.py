@@ -144,12 +144,34 @@ def test_a_late_attempt_is_uncounted_and_no_flaw(copy) -> None:
     assert audit.uncounted == tuple(f"{folder}{name}.json" for name in ("claim", "cleanup", "outcome"))
 
 
-def test_a_result_that_the_settlement_does_not_know_is_a_flaw(copy) -> None:
+def test_a_result_that_landed_beside_the_settlement_of_an_unsettled_cell_is_uncounted_and_no_flaw(copy) -> None:
     store, sweep = copy
     plan = parse_record(Plan, store.records.bodies[plan_key(sweep)], "plan")
     run_attempt(store, plan, UNFINISHED, 1)
 
-    assert named(audited(store, sweep)) == {result_key(sweep, UNFINISHED.id)}
+    audit = audited(store, sweep)
+
+    assert audit.is_sound
+    assert result_key(sweep, UNFINISHED.id) in audit.uncounted
+
+
+def test_a_result_of_a_cell_that_was_never_planned_is_a_flaw(copy) -> None:
+    store, sweep = copy
+    plan = parse_record(Plan, store.records.bodies[plan_key(sweep)], "plan")
+    known = store.records.bodies[result_key(sweep, plan.cells[0].id)]
+    stranger = result_key(sweep, plan.cells[0].id).replace(plan.cells[0].id, "nobody.a.1")
+    store.records.create(stranger, known)
+
+    assert named(audited(store, sweep)) == {stranger}
+
+
+def test_another_result_of_a_settled_cell_is_a_flaw(copy) -> None:
+    store, sweep = copy
+    plan = parse_record(Plan, store.records.bodies[plan_key(sweep)], "plan")
+    one, other = (result_key(sweep, plan.cells[place].id) for place in (0, 1))
+    store.records.bodies[one] = store.records.bodies[other]
+
+    assert one in named(audited(store, sweep))
 
 
 def test_a_verdict_written_anew_with_its_seal_is_found(copy) -> None:
