@@ -27,13 +27,16 @@ if [ -n "$missing" ]; then
   command -v apt-get >/dev/null 2>&1 || { say "install these yourself, there is no apt-get:$missing"; exit 2; }
   root=""
   [ "$(id -u)" = 0 ] || root=sudo
+  [ -z "$root" ] || command -v sudo >/dev/null 2>&1 || {
+    say "you are not root and there is no sudo; as root: apt-get install$missing"; exit 2; }
   say "installing Debian packages with ${root:+sudo }apt-get:$missing"
   $root apt-get update -qq
   # shellcheck disable=SC2086
   $root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
 fi
 
-[ -x .venv/bin/python ] || { say "making the virtual environment .venv"; "$python" -m venv .venv; }
+# asking for pip and not for a file: an interrupted attempt leaves a Python without it
+.venv/bin/python -m pip --version >/dev/null 2>&1 || { say "making the virtual environment .venv"; "$python" -m venv .venv; }
 say "installing locked Python packages (requirements/$kind.lock)"
 .venv/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r "requirements/$kind.lock"
 .venv/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements/build.lock

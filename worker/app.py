@@ -5,6 +5,7 @@ a slot with a line and connections of its own. Celery makes its children die wit
 its guests die with the child: kill -9 of the main process ends every cell.
 """
 
+import os
 import sys
 import warnings
 from dataclasses import dataclass, field
@@ -50,6 +51,8 @@ bootstrap.register(app, _process.run)
 
 @signals.worker_init.connect
 def _prepare_host(**_: object) -> None:
+    if os.geteuid() == 0:
+        os.umask(0o022)  # the slots' users must pass through what we make, whatever our shell had
     bootstrap.configure_logs()
     try:
         bootstrap.ensure_fit()
