@@ -54,8 +54,3 @@ class Fault(Value):
     def is_open(self) -> bool:
         """Say whether the cell stays open for the next run: such an attempt never becomes a result."""
         return self.kind in {FaultKind.CANCELLED, FaultKind.DEFERRED}
-
-    @property
-    def feeds_breaker(self) -> bool:
-        """Say whether this counts as an unusable result for the breaker."""
-        return not self.is_open
