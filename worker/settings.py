@@ -3,12 +3,18 @@
 import os
 import socket
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from farm.errors import SpecError
 from farm.ports import StoreAccess
+
+_MOST_BEAT_S = 5.0
+"""The coordinator takes a lease that it has not seen for 6 s for lost: a wiped Redis must hear of it sooner."""
+_BEATS_A_LEASE = 3
+"""Two heartbeats may be lost."""
 
 
 class WorkerSettings(BaseSettings):
@@ -35,6 +41,17 @@ class WorkerSettings(BaseSettings):
     sandbox: str = "bubblewrap"
     lifeline: bool = False
     """Standard input is a pipe from whoever started us: at its end, end at once; SIGTERM stops running cells."""
+
+    @model_validator(mode="after")
+    def _rhythm_holds(self) -> Self:
+        if self.beat_s > _MOST_BEAT_S or _BEATS_A_LEASE * self.beat_s > self.lease_ttl_s:
+            beat_s = min(self.beat_s, _MOST_BEAT_S)
+            raise SpecError(
+                f"FARM_BEAT_S is {self.beat_s:g} and FARM_LEASE_TTL_S is {self.lease_ttl_s:g}: set FARM_BEAT_S to at "
+                f"most {_MOST_BEAT_S:g}, or the coordinator takes a cell for lost between two heartbeats, and set "
+                f"FARM_LEASE_TTL_S to at least {_BEATS_A_LEASE * beat_s:g}, {_BEATS_A_LEASE} heartbeats"
+            )
+        return self
 
     @property
     def root(self) -> Path:

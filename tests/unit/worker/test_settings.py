@@ -1,0 +1,33 @@
+"""The worker's settings: what is refused before a cell is taken."""
+
+from pathlib import Path
+
+import pytest
+
+from farm.errors import SpecError
+from worker.settings import WorkerSettings
+
+
+@pytest.mark.parametrize(("lease_ttl_s", "beat_s"), [(30, 5), (3, 1), (1.5, 0.5), (3, 0.5)])
+def test_a_lease_that_outlives_two_lost_heartbeats_is_taken(lease_ttl_s: float, beat_s: float) -> None:
+    settings = WorkerSettings(lease_ttl_s=lease_ttl_s, beat_s=beat_s, work_root=Path("/nowhere"))
+    assert (settings.lease_ttl_s, settings.beat_s) == (lease_ttl_s, beat_s)
+
+
+@pytest.mark.parametrize(
+    ("lease_ttl_s", "beat_s", "words"),
+    [
+        (30, 11, "FARM_BEAT_S is 11"),
+        (14, 5, "FARM_LEASE_TTL_S is 14"),
+        (60, 5.5, "set FARM_BEAT_S to at most 5"),
+        (10, 5, "set FARM_LEASE_TTL_S to at least 15"),
+    ],
+)
+def test_heartbeats_too_rare_for_the_lease_or_for_the_coordinator_are_refused(
+    lease_ttl_s: float, beat_s: float, words: str
+) -> None:
+    with pytest.raises(SpecError) as refused:
+        WorkerSettings(lease_ttl_s=lease_ttl_s, beat_s=beat_s)
+    assert words in str(refused.value)
+    assert "FARM_BEAT_S" in str(refused.value)
+    assert "FARM_LEASE_TTL_S" in str(refused.value)
