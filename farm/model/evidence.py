@@ -127,6 +127,20 @@ class ScopeFinding(Value):
         return not self.before_oracle and not self.after_oracle
 
 
+class Churn(Value):
+    """How much the sessions changed in the workspace. A file that moved is one removed and one added."""
+
+    files: int
+    """Files and links that were added, changed or removed."""
+    added_lines: int | None
+    removed_lines: int | None
+    """Lines of text as git counts them; None when not every changed file could be counted."""
+    binary_files: int | None
+    """Among the files, those that git takes for binary: they have no lines."""
+    repositories: tuple[str, ...] = ()
+    """What is called .git inside the workspace, the first fifty: named, never opened, in neither patch nor counts."""
+
+
 class StageTime(Value):
     """How long one stage of the line took."""
 
@@ -146,6 +160,8 @@ class Evidence(Value):
     verify: CheckRun | None = None
     oracle: OracleFinding
     scope: ScopeFinding
+    churn: Churn | None = None
+    """None: nobody counted."""
     metrics: tuple[Measured, ...] = ()
 
     @property

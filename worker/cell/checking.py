@@ -16,7 +16,8 @@ from worker.cell.stops import VerifierBrokenError
 from worker.session import CheckResult, OracleRequest
 from worker.staging.ground import Ground
 from worker.staging.hidden import hidden_files
-from worker.trees.copying import copy_tree, listing, remove_tree
+from worker.trees.copying import copy_tree, listing
+from worker.trees.removing import remove_tree
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,7 +133,7 @@ class CellLine:
             sessions = cast.program.perform(cast.prompt, CellSessions(cast, attempt, boxes, pulse))
         with attempt.stage("collect"):
             after = scan(folder.workspace)
-            collect(attempt, template, folder, after)
+            churn = collect(attempt, template, folder, after)
         with attempt.stage("verify"):
             verify = checks.verify()
             pulse.check()
@@ -149,6 +149,7 @@ class CellLine:
             verify=verify,
             oracle=oracle,
             scope=scope_finding(cast.task, template.tree, after, folder.workspace),
+            churn=churn,
             metrics=measure(cast.plan.metrics, sessions, oracle),
         )
 

@@ -1,7 +1,8 @@
 """Files that a guest left for us in /cell/out: regular, unlinked elsewhere, small, few, with names we can print.
 
-Every step of the way is opened relative to the folder before it and without following a link, so that no swap between
-a look and an opening leads elsewhere. Call it once every process of the guest is dead.
+Every step of the way is opened relative to the folder before it, through no link and no mount, and looked at again once
+it is open, so that no swap between a look and an opening leads elsewhere. Nothing is unpacked: an archive is bytes.
+Call it once every process of the guest is dead.
 """
 
 import os
@@ -11,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from farm.model import MIB
+from worker.trees.opening import Beneath
 
-_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _MOST_REFUSALS = 50
 
 
@@ -47,13 +48,11 @@ def take_outputs(folder: Path, caps: OutputCaps) -> Outputs:
     """Read the files below `folder` that may come out."""
     taking = _Taking(caps)
     try:
-        root = os.open(folder, _READ | os.O_DIRECTORY)
+        root = Beneath(folder)
     except PermissionError:  # the guest closed it
         return Outputs(refused=["the folder itself: it may not be read"])
-    try:
+    with root:
         taking.walk(root, "", 0)
-    finally:
-        os.close(root)
     taking.outputs.taken.sort(key=lambda file: file.path)
     return taking.outputs
 
@@ -65,14 +64,14 @@ class _Taking:
         self._entries = 0
         self._bytes = 0
 
-    def walk(self, folder: int, prefix: str, depth: int) -> None:
-        for name in self._names(folder):
+    def walk(self, folder: Beneath, prefix: str, depth: int) -> None:
+        for name in self._names(folder.descriptor):
             path = f"{prefix}{name}"
             if not _is_printable(name):
                 self._refuse(prefix, "a name that is not printable UTF-8")
                 continue
             try:
-                descriptor = os.open(name, _READ, dir_fd=folder)
+                descriptor = folder.file(name)
             except OSError as error:  # a link, a socket, a file that we may not read
                 self._refuse(path, error.strerror or "could not be opened")
                 continue
@@ -96,7 +95,7 @@ class _Taking:
             if depth >= self._caps.depth:
                 self._refuse(path, f"more than {self._caps.depth} folders deep")
             else:
-                self.walk(descriptor, f"{path}/", depth + 1)
+                self.walk(Beneath(descriptor), f"{path}/", depth + 1)
             return
         reason = self._refusal(status)
         body = b"" if reason else _read(descriptor, status.st_size)
@@ -110,10 +109,9 @@ class _Taking:
 
     def _refusal(self, status: os.stat_result) -> str | None:
         caps = self._caps
-        if not stat.S_ISREG(status.st_mode):
-            return "no regular file"
-        if status.st_nlink != 1:
-            return "linked elsewhere too"
+        shape = _wrong_shape(status)
+        if shape is not None:
+            return shape
         if status.st_size > caps.file_bytes:
             return f"larger than {caps.file_bytes} bytes"
         if self._bytes + status.st_size > caps.total_bytes:
@@ -125,6 +123,16 @@ class _Taking:
     def _refuse(self, path: str, reason: str) -> None:
         if len(self.outputs.refused) < _MOST_REFUSALS:
             self.outputs.refused.append(f"{path}: {reason}")
+
+
+def _wrong_shape(status: os.stat_result) -> str | None:
+    if not stat.S_ISREG(status.st_mode):
+        return "no regular file"
+    if status.st_nlink != 1:
+        return "linked elsewhere too"
+    if status.st_mode & (stat.S_ISUID | stat.S_ISGID):
+        return "a program that would run as its owner"
+    return None
 
 
 def _read(descriptor: int, size: int) -> bytes:

@@ -1,21 +1,32 @@
-"""The patch: what a session changed, as git would show it, without ever opening the session's own `.git`.
+"""The patch and the churn: what a session changed, as git would show it, without git ever seeing the workspace.
 
-Git works on the template's repository (ours) with an index and an object folder of its own, and is told each path by
-name: it walks nothing, honours no ignore rule, and finds no configuration that the guest could have written.
+We read the changed files ourselves, by safe means, and hand git their bytes, as one more commit upon the template's.
+So there is no `.git` of the guest's to open, no ignore rule, attribute, filter or flag to honour, no path to walk: git
+has nothing but a repository of ours without a work tree.
 """
 
+import os
+import shutil
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from farm.model import MIB
+from farm.model import MIB, Churn
 from worker.trees.git import Git
-from worker.trees.scan import GIT_FOLDER, Changes
+from worker.trees.opening import Beneath
+from worker.trees.scan import GIT_FOLDER, Changes, shown
 
 MOST_PATCH_BYTES = 16 * MIB
 _MOST_FILE_BYTES = 8 * MIB
 _MOST_BYTES = 64 * MIB
+_MOST_COUNTS = 16 * MIB
+_MOST_REPOSITORIES = 50
+_COMMIT = b"""commit refs/heads/after
+committer workspace <workspace@localhost> 946684800 +0000
+data 0
+from refs/heads/main^0
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,40 +41,123 @@ class Patch:
     truncated: bool
 
 
-def patch_of(template: Path, workspace: Path, changes: Changes, scratch: Path) -> Patch | None:
-    """Make the patch from `template` to `workspace`, using `scratch` (a new folder); None when nothing changed.
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What changed: None for no patch, where nothing did."""
+
+    patch: Patch | None
+    churn: Churn
+
+
+def difference_of(template: Path, workspace: Path, changes: Changes, scratch: Path) -> Difference:
+    """Make patch and churn from `template` to `workspace`, using `scratch` (a new folder) when anything changed.
 
     Call it once every process of the guest is dead. Raises TreeError when git fails.
     """
-    names = [*changes.removed, *_takeable(workspace, (*changes.added, *changes.changed))]
-    if not names:
-        return None
-    scratch.mkdir(mode=0o700)
-    repository = template / GIT_FOLDER
-    git = Git(
-        repository,
-        workspace,
-        {
-            "GIT_INDEX_FILE": str(scratch / "index"),
-            "GIT_OBJECT_DIRECTORY": str(scratch / "objects"),
-            "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(repository / "objects"),
-        },
+    repositories, changes = _repositories(changes), _outside_of_repositories(changes)
+    if not changes.paths:
+        nothing = Churn(files=0, added_lines=0, removed_lines=0, binary_files=0, repositories=repositories)
+        return Difference(None, nothing)
+    git = _repository(template / GIT_FOLDER, scratch)
+    story = _Story(changes)
+    with Beneath(workspace) as folder:
+        git.feed(("fast-import", "--quiet", "--done"), story.told(folder))
+    said = git.read(
+        *("diff-tree", "-r", "--numstat", "--patch", "--binary", "--no-ext-diff", "--no-textconv", "--no-renames"),
+        *("refs/heads/main", "refs/heads/after"),
+        most_bytes=MOST_PATCH_BYTES + _MOST_COUNTS,
     )
-    (scratch / "objects").mkdir()
-    git.run("read-tree", "HEAD")
-    listed = b"".join(name.encode("utf-8", "surrogateescape") + b"\0" for name in names)
-    git.run("update-index", "--add", "--remove", "--replace", "-z", "--stdin", stdin=listed)
-    whole = git.run("diff-index", "--cached", "--patch", "--binary", "--no-ext-diff", "--no-textconv", "HEAD")
-    return Patch(whole[:MOST_PATCH_BYTES], truncated=len(whole) > MOST_PATCH_BYTES) if whole else None
+    head, blank, whole = said.partition(b"\n\n")
+    counts = _Counts.of(head) if blank and not story.left_out else _Counts(None, None, None)
+    patch = Patch(whole[:MOST_PATCH_BYTES], truncated=len(whole) > MOST_PATCH_BYTES) if whole else None
+    churn = Churn(
+        files=len(changes.paths),
+        added_lines=counts.added,
+        removed_lines=counts.removed,
+        binary_files=counts.binary,
+        repositories=repositories,
+    )
+    return Difference(patch, churn)
 
 
-def _takeable(workspace: Path, paths: tuple[str, ...]) -> Iterator[str]:
-    room = _MOST_BYTES
-    for path in paths:
-        status = (workspace / path).lstat()
-        is_file = stat.S_ISREG(status.st_mode) and status.st_size <= _MOST_FILE_BYTES
-        if GIT_FOLDER in path.lower().split("/") or not (is_file or stat.S_ISLNK(status.st_mode)):
-            continue
-        room -= status.st_size
-        if room >= 0:
-            yield path
+def _repositories(changes: Changes) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for path in (*changes.added, *changes.changed):
+        parts = path.split("/")
+        place = next((at for at, part in enumerate(parts) if part.lower() == GIT_FOLDER), None)
+        if place is not None:
+            found[shown("/".join(parts[: place + 1]))] = None
+    return tuple(sorted(found))[:_MOST_REPOSITORIES]
+
+
+def _outside_of_repositories(changes: Changes) -> Changes:
+    def outside(paths: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(path for path in paths if GIT_FOLDER not in path.lower().split("/"))
+
+    return Changes(outside(changes.added), outside(changes.changed), outside(changes.removed))
+
+
+def _repository(original: Path, scratch: Path) -> Git:
+    """Make a repository of our own in `scratch`, which borrows the template's objects and knows its one branch."""
+    for name in ("", "objects", "refs"):
+        (scratch / name).mkdir(mode=0o700)
+    (scratch / "HEAD").write_text("ref: refs/heads/main\n")
+    shutil.copyfile(original / "packed-refs", scratch / "packed-refs")
+    return Git(scratch, env={"GIT_ALTERNATE_OBJECT_DIRECTORIES": str(original / "objects")})
+
+
+@dataclass(slots=True)
+class _Story:
+    """The changes as a stream for git fast-import, file by file."""
+
+    changes: Changes
+    left_out: int = 0
+    _room: int = _MOST_BYTES
+
+    def told(self, folder: Beneath) -> Iterator[bytes]:
+        yield _COMMIT
+        for path in self.changes.removed:
+            yield b"D " + _quoted(path) + b"\n"
+        for path in (*self.changes.added, *self.changes.changed):
+            yield from self._entry(folder, path)
+        yield b"done\n"
+
+    def _entry(self, folder: Beneath, path: str) -> Iterator[bytes]:
+        status = os.stat(path, dir_fd=folder.descriptor, follow_symlinks=False)
+        if stat.S_ISLNK(status.st_mode):
+            mode, body = b"120000", folder.link(path)
+        elif stat.S_ISREG(status.st_mode) and status.st_size <= min(_MOST_FILE_BYTES, self._room):
+            self._room -= status.st_size
+            mode, body = (b"100755" if status.st_mode & 0o100 else b"100644"), _read(folder.file(path))
+        else:
+            self.left_out += 1
+            return
+        yield b"M %s inline %s\ndata %d\n" % (mode, _quoted(path), len(body))
+        yield body
+        yield b"\n"
+
+
+def _read(descriptor: int) -> bytes:
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read(_MOST_FILE_BYTES)
+
+
+def _quoted(path: str) -> bytes:
+    """Quote a path as git does: every byte that could end it, or is not plain ASCII, as an octal number."""
+    plain = bytes(range(ord(" "), 0x7F)).replace(b'"', b"").replace(b"\\", b"")
+    return b'"' + b"".join(b"%c" % byte if byte in plain else b"\\%03o" % byte for byte in os.fsencode(path)) + b'"'
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    """Lines and binary files of a numstat; None when unknown."""
+
+    added: int | None
+    removed: int | None
+    binary: int | None
+
+    @classmethod
+    def of(cls, numstat: bytes) -> "_Counts":
+        rows = [line.split(b"\t", 2) for line in numstat.splitlines()]
+        text = [row for row in rows if row[0] != b"-"]
+        return cls(sum(int(row[0]) for row in text), sum(int(row[1]) for row in text), len(rows) - len(text))

@@ -16,8 +16,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from worker.trees.copying import Ownership, give, remove_tree
+from worker.trees.copying import Ownership, give
 from worker.trees.errors import TreeError
+from worker.trees.removing import remove_tree
 
 _CELLS = "cells"
 _STAGE = "stage"

@@ -9,8 +9,9 @@ from pathlib import Path
 from farm.errors import SpecError
 from worker.staging.ground import Ground
 from worker.trees.archive import unpack
-from worker.trees.copying import Ownership, remove_tree
+from worker.trees.copying import Ownership
 from worker.trees.errors import TreeError
+from worker.trees.removing import remove_tree
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,10 @@ from farm.errors import SpecError
 from farm.model import Digest, Overlay, Snapshot, canonical_json, matches_any
 from farm.ports import BlobStore
 from worker.trees.archive import unpack
-from worker.trees.copying import listing, remove_tree
+from worker.trees.copying import listing
 from worker.trees.errors import TreeError
 from worker.trees.git import commit_everything
+from worker.trees.removing import remove_tree
 from worker.trees.scan import Found, Tree, scan
 
 _FORMAT = 2

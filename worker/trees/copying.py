@@ -1,16 +1,13 @@
-"""Copy and remove folders of untrusted files."""
+"""Copy folders of untrusted files."""
 
 import os
-import shutil
 import stat
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from worker.trees.errors import TreeError
+from worker.trees.opening import Beneath
 from worker.trees.scan import Found, walk
 
-_REMOVAL_LIMIT_S = 300.0
 _COPY_CHUNK = 1 << 30
 
 
@@ -46,50 +43,25 @@ def copy_tree(source: Path, found: tuple[Found, ...], target: Path, owner: Owner
     """
     target.mkdir(mode=0o755)
     give(target, owner)
-    for one in found:
-        _copy(f"{source}/{one.path}", f"{target}/{one.path}", one, owner)
+    with Beneath(source) as folder:
+        for one in found:
+            _copy(folder, f"{target}/{one.path}", one, owner)
 
 
-def remove_tree(path: Path) -> None:
-    """Remove a folder, whatever a guest made of it: unreadable folders and trees thousands of levels deep."""
-    try:
-        shutil.rmtree(path)
-    except FileNotFoundError:
-        if os.path.lexists(path):
-            _remove_by_force(path)
-    except (OSError, RecursionError):
-        _remove_by_force(path)
-
-
-def _remove_by_force(path: Path) -> None:
-    _call("chmod", "-R", "u+rwX", "--", str(path))
-    problem = _call("rm", "-rf", "--", str(path))
-    if problem:
-        raise TreeError(f"{path} could not be removed: {problem}")
-
-
-def _call(*argv: str) -> str:
-    done = subprocess.run(  # noqa: S603 (fixed programs; the path is ours)
-        argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=_REMOVAL_LIMIT_S, check=False
-    )
-    return "" if done.returncode == 0 else done.stderr.decode(errors="replace").strip()[-500:]
-
-
-def _copy(source: str, target: str, found: Found, owner: Ownership) -> None:
+def _copy(source: Beneath, target: str, found: Found, owner: Ownership) -> None:
     mode = found.status.st_mode
     if stat.S_ISDIR(mode):
         Path(target).mkdir(mode=(mode & 0o777) | 0o700)
     elif stat.S_ISLNK(mode):
-        Path(target).symlink_to(Path(source).readlink())
+        Path(target).symlink_to(os.fsdecode(source.link(found.path)))
     elif stat.S_ISREG(mode):
-        _copy_file(source, target, found.status)
+        _copy_file(source.file(found.path), target, found.status)
     else:
         return
     give(target, owner)
 
 
-def _copy_file(source: str, target: str, status: os.stat_result) -> None:
-    taken = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+def _copy_file(taken: int, target: str, status: os.stat_result) -> None:
     try:
         made = os.open(
             target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, status.st_mode & 0o777

@@ -6,10 +6,15 @@ configurations that an agent could leave there would run its code as us.
 
 import os
 import shutil
+import signal
 import subprocess
-from collections.abc import Mapping
+import tempfile
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 from worker.trees.errors import TreeError
 
@@ -47,32 +52,102 @@ _ENV = {
 }
 
 
+_BARE = (
+    "core.bare=true",  # no work tree, so no .gitattributes either
+    "core.protectNTFS=false",  # nothing is ever checked out, so any name may be looked at
+    "core.protectHFS=false",
+    "core.fsync=none",  # it is gone in a moment
+    "core.compression=1",
+    "fastimport.unpackLimit=1",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Git:
-    """One repository of ours and the work tree that it looks at."""
+    """One repository of ours, and the work tree of ours that it looks at; none, and git looks at no files at all."""
 
     git_dir: Path
-    work_tree: Path
+    work_tree: Path | None = None
     env: Mapping[str, str] = field(default_factory=dict)
 
-    def run(self, *arguments: str, stdin: bytes = b"", most_bytes: int | None = None) -> bytes:
-        """Run a git command and return its output, cut at `most_bytes`; raise TreeError when it fails."""
-        with subprocess.Popen(  # noqa: S603 (a fixed program, hardened settings, no shell)
-            ["git", *(word for setting in _SETTINGS for word in ("-c", setting)), *arguments],  # noqa: S607 (PATH is set below)
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=self.work_tree,
-            env={**_ENV, "GIT_DIR": os.fspath(self.git_dir), "GIT_WORK_TREE": os.fspath(self.work_tree), **self.env},
-        ) as process:
+    def run(self, *arguments: str) -> None:
+        """Run a git command for its effect; raise TreeError when it fails."""
+        self.feed(arguments, ())
+
+    def feed(self, arguments: tuple[str, ...], parts: Iterable[bytes]) -> None:
+        """Run a git command that reads `parts`; raise TreeError when it fails."""
+        with (
+            self._started(arguments, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as process,
+            suppress(BrokenPipeError),  # git has ended, and says why
+            _pipe(process.stdin) as pipe,
+        ):
+            for part in parts:
+                pipe.write(part)
+
+    def read(self, *arguments: str, most_bytes: int) -> bytes:
+        """Run a git command and return its output, `most_bytes` at most; raise TreeError when it fails."""
+        with (
+            self._started(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as process,
+            _pipe(process.stdout) as pipe,
+        ):
+            return pipe.read(most_bytes)
+
+    @contextmanager
+    def _started(self, arguments: tuple[str, ...], stdin: int, stdout: int) -> Iterator["subprocess.Popen[bytes]"]:
+        settings = _SETTINGS if self.work_tree is not None else (*_SETTINGS, *_BARE)
+        with (
+            tempfile.TemporaryFile() as errors,
+            subprocess.Popen(  # noqa: S603 (a fixed program, hardened settings, no shell)
+                ["git", *(word for setting in settings for word in ("-c", setting)), *arguments],  # noqa: S607 (PATH is set)
+                stdin=stdin,
+                stdout=stdout,
+                stderr=errors,
+                cwd=self.work_tree or self.git_dir,
+                env=self._env(),
+            ) as process,
+            _killed_after(process, _LIMIT_S) as is_late,
+        ):
             try:
-                output, errors = process.communicate(stdin, timeout=_LIMIT_S)
-            except subprocess.TimeoutExpired as error:
+                yield process
+                process.wait()
+            except BaseException:
                 process.kill()
-                raise TreeError(f"git {arguments[0]} took more than {_LIMIT_S:.0f} s") from error
-        if process.returncode != 0:
-            raise TreeError(f"git {arguments[0]} failed: {errors.decode(errors='replace').strip()[-500:]}")
-        return output if most_bytes is None else output[:most_bytes]
+                raise
+            if process.returncode not in {0, -signal.SIGPIPE}:  # the latter: we had read enough
+                errors.seek(0)
+                said = errors.read().decode(errors="replace").strip()[-500:]
+                reason = f"took more than {_LIMIT_S:.0f} s" if is_late.is_set() else f"failed: {said}"
+                raise TreeError(f"git {arguments[0]} {reason}")
+
+    def _env(self) -> dict[str, str]:
+        place = {"GIT_DIR": os.fspath(self.git_dir)}
+        if self.work_tree is not None:
+            place["GIT_WORK_TREE"] = os.fspath(self.work_tree)
+        return {**_ENV, **place, **self.env}
+
+
+def _pipe(end: IO[bytes] | None) -> IO[bytes]:
+    if end is None:
+        raise TreeError("git was started without a pipe")
+    return end
+
+
+@contextmanager
+def _killed_after(process: "subprocess.Popen[bytes]", limit_s: float) -> Iterator[threading.Event]:
+    """Kill the process when the block takes longer; the event says that it was."""
+    is_late = threading.Event()
+
+    def kill() -> None:
+        is_late.set()
+        process.kill()
+
+    timer = threading.Timer(limit_s, kill)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield is_late
+    finally:
+        timer.cancel()
 
 
 def commit_everything(work_tree: Path) -> None:

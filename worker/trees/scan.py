@@ -5,10 +5,12 @@ opens it. Folders count only through what they hold, as in git. Every file is ha
 agent's to set.
 """
 
+import errno
 import hashlib
 import os
 import stat
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -16,12 +18,16 @@ from pathlib import Path
 
 from farm.model import GIB, Digest
 from worker.trees.errors import TreeError
+from worker.trees.opening import Beneath
 
 GIT_FOLDER = ".git"
 MOST_ENTRIES = 200_000
 MOST_DEPTH = 256
 MOST_BYTES = 8 * GIB
 _CHUNK = 1 << 20
+_MOST_SHOWN = 300
+_ITS_DOING = {errno.EACCES, errno.ELOOP, errno.ENAMETOOLONG, errno.ENXIO, errno.EXDEV}
+"""What a guest can make an opening fail with: closed folders, which only root reads on, paths over 4096 bytes, …"""
 
 
 class EntryKind(StrEnum):
@@ -91,16 +97,20 @@ def changes_between(before: Tree, after: Tree) -> Changes:
 
 def scan(root: Path) -> Tree:
     """Fingerprint what is below `root`; raise TreeError past the bounds of this module, or for what we may not read."""
-    try:
-        return _scan(root)
-    except PermissionError as error:  # a guest may close its own folders; only root reads on
-        raise TreeError(f"the workspace can't be read: {error.strerror}, {shown(str(error.filename))}") from error
+    with Beneath(root) as folder:
+        try:
+            return _scan(folder)
+        except OSError as error:
+            if error.errno in _ITS_DOING:
+                what = f"{error.strerror}, {shown(str(error.filename))[:_MOST_SHOWN]}"
+                raise TreeError(f"the workspace can't be read: {what}") from error
+            raise
 
 
-def _scan(root: Path) -> Tree:
+def _scan(root: Beneath) -> Tree:
     entries: dict[str, Entry] = {}
     total = 0
-    for found in walk(root):
+    for found in _walk(root, with_git=False):
         if stat.S_ISDIR(found.status.st_mode):
             continue
         total += found.status.st_size
@@ -115,13 +125,18 @@ def walk(root: Path, *, with_git: bool = False) -> Iterator[Found]:
 
     The top-level .git is left out unless `with_git`. Raises TreeError for too many entries or too many levels.
     """
+    with Beneath(root) as folder:
+        yield from _walk(folder, with_git=with_git)
+
+
+def _walk(root: Beneath, *, with_git: bool) -> Iterator[Found]:
     count = 0
     folders = [""]
     while folders:
         folder = folders.pop()
         if folder.count("/") >= MOST_DEPTH:
             raise TreeError(f"the workspace is more than {MOST_DEPTH} folders deep")
-        with os.scandir(f"{root}/{folder}") as listing:
+        with _listed(root, folder) as listing:
             for item in listing:
                 path = f"{folder}/{item.name}" if folder else item.name
                 if path == GIT_FOLDER and not with_git:
@@ -135,23 +150,32 @@ def walk(root: Path, *, with_git: bool = False) -> Iterator[Found]:
                 yield found
 
 
+@contextmanager
+def _listed(root: Beneath, folder: str) -> Iterator[Iterator[os.DirEntry[str]]]:
+    descriptor = root.folder(folder)
+    try:
+        with os.scandir(descriptor) as listing:
+            yield listing
+    finally:
+        os.close(descriptor)
+
+
 def shown(path: str) -> str:
     """Give a path as valid text: bytes that are not UTF-8 become escapes."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
-def _entry(root: Path, found: Found) -> Entry:
+def _entry(root: Beneath, found: Found) -> Entry:
     mode, size = found.status.st_mode, found.status.st_size
     if stat.S_ISREG(mode):
-        return Entry(EntryKind.FILE, bool(mode & 0o100), size, _hash_of(f"{root}/{found.path}"))
+        return Entry(EntryKind.FILE, bool(mode & 0o100), size, _hash_of(root.file(found.path)))
     if stat.S_ISLNK(mode):
-        target = os.fsencode((root / found.path).readlink())
+        target = root.link(found.path)
         return Entry(EntryKind.LINK, executable=False, size=len(target), content=hashlib.sha256(target).hexdigest())
     return Entry(EntryKind.OTHER, executable=False, size=0, content=f"{stat.S_IFMT(mode):o}")
 
 
-def _hash_of(path: str) -> str:
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+def _hash_of(descriptor: int) -> str:
     try:
         state = hashlib.sha256()
         while chunk := os.read(descriptor, _CHUNK):

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from worker.collect.patch import Patch, patch_of
+from farm.model import Churn
+from worker.collect.patch import MOST_PATCH_BYTES, Difference, Patch, difference_of
 from worker.trees.copying import Ownership, copy_tree, listing
 from worker.trees.git import commit_everything
 from worker.trees.scan import changes_between, scan
@@ -29,9 +30,13 @@ def workspace(template: Path, tmp_path: Path) -> Path:
     return copy
 
 
-def made(template: Path, workspace: Path) -> Patch | None:
+def difference(template: Path, workspace: Path) -> Difference:
     changes = changes_between(scan(template), scan(workspace))
-    return patch_of(template, workspace, changes, workspace.parent / "scratch")
+    return difference_of(template, workspace, changes, workspace.parent / "scratch")
+
+
+def made(template: Path, workspace: Path) -> Patch | None:
+    return difference(template, workspace).patch
 
 
 def test_nothing_changed_makes_no_patch_and_starts_no_git(template: Path, workspace: Path) -> None:
@@ -92,3 +97,54 @@ def test_what_is_too_large_is_left_out(template: Path, workspace: Path) -> None:
     assert patch is not None
     assert b"huge" not in patch.body
     assert b"+two" in patch.body
+
+
+def test_churn_counts_files_lines_and_binary_files(template: Path, workspace: Path) -> None:
+    (workspace / "a.txt").write_text("two\nthree\n")
+    (workspace / "b.bin").write_bytes(b"\0")
+    (workspace / "sub").mkdir()
+    (workspace / "sub/link").symlink_to("../a.txt")
+    churn = difference(template, workspace).churn
+    assert churn == Churn(files=3, added_lines=3, removed_lines=1, binary_files=1)
+
+
+def test_no_change_is_a_churn_of_zero(template: Path, workspace: Path) -> None:
+    assert difference(template, workspace).churn == Churn(files=0, added_lines=0, removed_lines=0, binary_files=0)
+
+
+def test_lines_that_nobody_could_count_are_unknown(template: Path, workspace: Path) -> None:
+    (workspace / "a.txt").write_text("two\n")
+    with (workspace / "huge").open("wb") as file:
+        file.truncate(1 << 30)
+    churn = difference(template, workspace).churn
+    assert churn == Churn(files=2, added_lines=None, removed_lines=None, binary_files=None)
+
+
+@pytest.mark.parametrize(
+    "name", ["git~1", 'a"b', "a\\b", "new\nline", " lead", "-rf", "ü", os.fsdecode(b"\xff"), "D x", "x" * 255]
+)
+def test_any_name_has_its_place_in_the_patch(template: Path, workspace: Path, name: str) -> None:
+    (workspace / name).write_text("seen\n")
+    found = difference(template, workspace)
+    assert found.patch is not None
+    assert b"+seen" in found.patch.body
+    assert found.churn == Churn(files=1, added_lines=1, removed_lines=0, binary_files=0)
+
+
+def test_a_file_and_a_folder_may_change_places(template: Path, workspace: Path) -> None:
+    (workspace / "a.txt").unlink()
+    (workspace / "a.txt").mkdir()
+    (workspace / "a.txt/b").write_text("in\n")
+    patch = made(template, workspace)
+    assert patch is not None
+    assert b"a.txt/b" in patch.body
+    assert b"-one" in patch.body
+
+
+def test_a_patch_over_its_cap_is_cut_and_says_so(template: Path, workspace: Path) -> None:
+    for number in range(5):
+        (workspace / f"{number}").write_bytes(os.urandom(5 << 20))
+    patch = made(template, workspace)
+    assert patch is not None
+    assert patch.truncated
+    assert len(patch.body) == MOST_PATCH_BYTES

@@ -1,15 +1,15 @@
 """Fingerprints of workspaces."""
 
 import os
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from worker.collect.outputs import OutputCaps, take_outputs
-from worker.trees.copying import Ownership, copy_tree, listing, remove_tree
+from worker.trees.copying import Ownership, copy_tree, listing
 from worker.trees.errors import TreeError
+from worker.trees.removing import remove_tree
 from worker.trees.scan import EntryKind, changes_between, scan, shown
 
 
@@ -134,19 +134,6 @@ def test_anything_a_guest_built_can_be_removed(place: Path) -> None:
     assert not place.exists()
 
 
-@pytest.fixture
-def as_an_ordinary_user() -> Iterator[Path]:
-    """A folder of a user who is not root, and that user's rights for the test's length."""
-    place = Path(tempfile.mkdtemp(dir="/var/tmp"))
-    uid = os.geteuid() or 65534
-    os.chown(place, uid, -1)
-    was = os.geteuid()
-    os.seteuid(uid)
-    yield place
-    os.seteuid(was)
-    remove_tree(place)
-
-
 def test_what_a_guest_closed_to_us_is_its_own_doing(as_an_ordinary_user: Path) -> None:
     (as_an_ordinary_user / "shut").mkdir()
     (as_an_ordinary_user / "shut").chmod(0)
@@ -155,3 +142,15 @@ def test_what_a_guest_closed_to_us_is_its_own_doing(as_an_ordinary_user: Path) -
     assert take_outputs(as_an_ordinary_user / "shut", OutputCaps()).refused
     remove_tree(as_an_ordinary_user / "shut")
     assert list(as_an_ordinary_user.iterdir()) == []
+
+
+def test_a_path_longer_than_the_kernel_takes_is_the_guests_doing(place: Path) -> None:
+    descriptor = os.open(place, os.O_RDONLY)
+    for _ in range(20):
+        os.mkdir("d" * 250, dir_fd=descriptor)
+        following = os.open("d" * 250, os.O_RDONLY, dir_fd=descriptor)
+        os.close(descriptor)
+        descriptor = following
+    os.close(descriptor)
+    with pytest.raises(TreeError, match="name too long"):
+        scan(place)
