@@ -14,7 +14,8 @@ from pathlib import Path
 from sandbox.backends import failures, plan, preflight, program, refusals, workroot
 from sandbox.backends.watch import Cut, Watch
 from sandbox.errors import SandboxCommandError, SandboxError, SandboxUnavailableError
-from sandbox.process.launch import Inherited, Launch, Running, Words, launch
+from sandbox.process.launch import Launch, Running, launch
+from sandbox.process.spawner import REPORT_FD, SECCOMP_FD, STATUS_FD, Spawner
 from sandbox.process.tools import prepare
 from sandbox.process.tree import Ending
 from sandbox.seccomp import Architecture, architecture_of
@@ -38,7 +39,8 @@ class Bubblewrap:
         self._architecture = _architecture()
         self._tools = prepare(root / "bin", compiler)
         self._drops = os.geteuid() == 0
-        self._program = program.find(self._drop(0))
+        self._program = program.find(self._drop())
+        self._spawner = Spawner(self._tools.spawner_words, program.BARE_ENV)
         self._layout = plan.HostLayout(
             roots=plan.root_links(),
             etc=workroot.write_etc(root / "etc", plan.SYNTHETIC_ETC),
@@ -70,6 +72,7 @@ class Bubblewrap:
             "init_sha256": self._tools.init_digest,
             "forwarder": self._tools.init_kind,
             "launcher": self._tools.launcher_kind if self._drops else None,
+            "spawner": self._tools.spawner_kind,
             "uids": "one per slot" if self._drops else "the worker's own",
             "limits": "rlimits only",
             "memory": "per process, by RLIMIT_DATA",
@@ -97,7 +100,7 @@ class Bubblewrap:
     def _run(self, spec: SandboxSpec, sink: Sink, stop: Callable[[], bool], seccomp: bytes | None) -> Exit:
         refusals.refuse_unsafe(spec)
         started = time.monotonic()
-        running = launch(self._order(spec, seccomp))
+        running = launch(self._spawner, self._order(spec, seccomp))
         try:
             outlets = _outlets(running, sink, spec.limits.output_bytes)
             try:
@@ -113,27 +116,24 @@ class Bubblewrap:
             running.close()
 
     def _order(self, spec: SandboxSpec, seccomp: bytes | None) -> Launch:
-        def words(fds: Inherited) -> Words:
-            return Words(
-                options=plan.options(spec, self._layout, plan.PlanFds(fds.status, fds.seccomp)),
-                command=plan.command(spec, self._layout, fds.report),
-            )
-
+        fds = plan.PlanFds(STATUS_FD, None if seccomp is None else SECCOMP_FD)
         return Launch(
-            program=(*self._drop(spec.slot), str(self._program.path)),
-            words=words,
-            env=program.BARE_ENV,
+            program=str(self._program.path),
+            options=plan.options(spec, self._layout, fds),
+            command=plan.command(spec, self._layout, REPORT_FD),
             stdin=spec.stdin,
             seccomp=seccomp,
             owner=self.owner(spec.slot),
+            drops=self._is_dropping(),
         )
 
-    def _drop(self, slot: int) -> tuple[str, ...]:
-        if self._drops:
-            return self._tools.drop(*self.owner(slot))
-        if os.geteuid() == 0:
+    def _drop(self) -> tuple[str, ...]:
+        return self._tools.drop(*self.owner(0)) if self._is_dropping() else ()
+
+    def _is_dropping(self) -> bool:
+        if os.geteuid() == 0 and not self._drops:
             raise SandboxError("this backend was made by an ordinary user and is now root; make a new one")
-        return ()
+        return self._drops
 
 
 def _architecture() -> Architecture:

@@ -1,4 +1,4 @@
-"""The wait for a running sandbox: one poll over its pipes and its pidfd, the wall timer, the caps, the stop."""
+"""The wait for a running sandbox: one poll over its pipes and its channel, the wall timer, the caps, the stop."""
 
 import math
 import select
@@ -32,7 +32,7 @@ class Watch:
         self._wall = time.monotonic() + limits.wall_s
         self._ask = 0.0
         self._poll = select.poll()
-        for fd in (*self._outlets, tree.pidfd, tree.status.fd, tree.report.fd):
+        for fd in (*self._outlets, tree.fd, tree.status.fd, tree.report.fd):
             self._poll.register(fd, select.POLLIN)
 
     def until_end(self) -> Cut | None:
@@ -45,7 +45,7 @@ class Watch:
             ready = [fd for fd, _ in self._poll.poll(math.ceil(rest_s * 1000))]
             for fd in ready:
                 self._take(fd)
-            if self._tree.pidfd in ready:
+            if self._tree.has_ended():
                 return None
 
     def _cut(self) -> Cut | None:
@@ -66,7 +66,7 @@ class Watch:
             outlet.read()
             if not outlet.is_open:
                 self._poll.unregister(fd)
-        elif fd != self._tree.pidfd:
+        else:
             self._tree.observe()
             for report in (self._tree.status, self._tree.report):
                 if report.fd == fd and not report.is_open:

@@ -9,10 +9,10 @@ _MOST = 65536
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """The namespace's first process, as the host sees it."""
+    """The namespace's first process, as bubblewrap counts it."""
 
     pid: int
-    pid_namespace: int | None
+    pid_namespace: int
 
 
 class Report:
@@ -42,8 +42,8 @@ class Status(Report):
         """Give the child once bubblewrap has named it; nothing of the guest runs before that."""
         for document in self._documents():
             pid, namespace = document.get("child-pid"), document.get("pid-namespace")
-            if isinstance(pid, int):
-                return Child(pid, namespace if isinstance(namespace, int) else None)
+            if isinstance(pid, int) and isinstance(namespace, int):
+                return Child(pid, namespace)
         return None
 
     def has_exit_code(self) -> bool:

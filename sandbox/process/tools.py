@@ -1,7 +1,7 @@
-"""The two small programs around bubblewrap: the init inside and the launcher outside.
+"""The small programs around bubblewrap: the init inside, the spawner and the launcher outside.
 
-Both are built from `sandbox/native` once per work root and source, where a C compiler exists; else Python's init and
-util-linux's setpriv stand in, and `Tools` says so: a stand-in is slower, not weaker.
+They are built from `sandbox/native` once per work root and source, where a C compiler exists; else programs in Python
+and util-linux's setpriv stand in, and `Tools` says so: a stand-in is slower, not weaker.
 """
 
 import hashlib
@@ -15,9 +15,10 @@ from pathlib import Path
 from sandbox.errors import SandboxUnavailableError
 
 _NATIVE = Path(__file__).resolve().parent.parent / "native"
-_SOURCES = {"init": ("init.c", "forwarder.c"), "launcher": ("launcher.c",)}
+_SOURCES = {"init": ("init.c", "forwarder.c"), "launcher": ("launcher.c",), "spawner": ("spawner.c",)}
 """What each program is compiled of; any header beside them may be part of it."""
 _PID_ONE = Path(__file__).resolve().parent / "pid_one.py"
+_SPAWNER_ONE = Path(__file__).resolve().parent / "spawner_one.py"
 _COMPILERS = ("cc", "gcc", "clang")
 _SEARCH = "/usr/local/bin:/usr/bin:/bin"
 _PYTHON = Path("/usr/bin/python3")
@@ -37,6 +38,8 @@ class Tools:
     launcher_words: tuple[str, ...]
     """Gives up root: the words before uid and gid are filled in; see `drop`."""
     launcher_kind: str
+    spawner_words: tuple[str, ...]
+    spawner_kind: str
 
     def drop(self, uid: int, gid: int) -> tuple[str, ...]:
         """Give the words that drop to `uid` and `gid` and then execute what follows."""
@@ -60,9 +63,10 @@ def prepare(folder: Path, compiler: str | None = None) -> Tools:
     found = _compiler() if compiler is None else compiler
     init = _built(folder, "init", found)
     launcher = _built(folder, "launcher", found)
+    spawner = _built(folder, "spawner", found)
     init_words: tuple[str, ...] = ()
     if init is None:
-        init, init_words = _copied(folder, _PID_ONE), (str(_python()), "-I", "-S", "-B")
+        init, init_words = _copied(folder, _PID_ONE), _interpreter()
     return Tools(
         init=init,
         init_words=init_words,
@@ -70,6 +74,8 @@ def prepare(folder: Path, compiler: str | None = None) -> Tools:
         init_digest=hashlib.sha256(init.read_bytes()).hexdigest(),
         launcher_words=(str(launcher), "{uid}", "{gid}") if launcher else _setpriv(),
         launcher_kind="native" if launcher else "setpriv",
+        spawner_words=(str(spawner),) if spawner else (*_interpreter(), str(_copied(folder, _SPAWNER_ONE))),
+        spawner_kind="native" if spawner else "python",
     )
 
 
@@ -118,12 +124,12 @@ def _digest(*sources: Path) -> str:
     return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
 
 
-def _python() -> Path:
+def _interpreter() -> tuple[str, ...]:
     if not _PYTHON.exists():
         raise SandboxUnavailableError(
             f"neither a C compiler nor {_PYTHON} is there for the sandbox's init; apt-get install gcc libc6-dev"
         )
-    return _PYTHON
+    return (str(_PYTHON), "-I", "-S", "-B")
 
 
 def _setpriv() -> tuple[str, ...]:

@@ -7,8 +7,6 @@ say so (it was killed), a pidfd of the child tells the same. A bare pid is never
 
 import os
 import select
-import signal
-import subprocess
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,6 +14,7 @@ from pathlib import Path
 
 from sandbox.errors import SandboxError
 from sandbox.process.reports import Report, Status
+from sandbox.process.spawner import Channel, is_readable, send_kill
 
 _DEATH_S = 5.0
 _NAMED_S = 2.0
@@ -35,26 +34,25 @@ class Ending:
 class Tree:
     """Bubblewrap and everything below it."""
 
-    def __init__(self, started: subprocess.Popen[bytes], status: Status, report: Report) -> None:
-        self._started = started
-        self.pidfd = os.pidfd_open(started.pid)
+    def __init__(self, channel: Channel, status: Status, report: Report) -> None:
+        self._channel = channel
+        self.fd = channel.fd
+        """Readable when bubblewrap has ended."""
         self.status = status
         self.report = report
         self._init: _Held | None = None
         self._ending: Ending | None = None
 
     def observe(self) -> None:
-        """Read what has been reported; get hold of the namespace's init as soon as it is named."""
+        """Read what has been reported."""
+        self._channel.read()
         self.status.read()
         self.report.read()
-        if self._init is None:
-            child = self.status.child()
-            if child is not None and not self.status.has_exit_code():
-                self._init = _hold(child.pid, child.pid_namespace)
 
     def has_ended(self) -> bool:
         """Tell whether bubblewrap is gone; what it left is `end`'s to find out."""
-        return _is_readable(self.pidfd, 0)
+        channel = self._channel
+        return channel.ended is not None or channel.failure is not None or not channel.is_open
 
     def end(self) -> Ending:
         """Kill what is alive, wait until all is dead, and tell what is known. Raises SandboxError after 5 s."""
@@ -64,7 +62,8 @@ class Tree:
 
     def close(self) -> None:
         """Let go of the descriptors. Only after `end`."""
-        for fd in (self.pidfd, self.status.fd, self.report.fd):
+        self._channel.close()
+        for fd in (self.status.fd, self.report.fd):
             os.close(fd)
         if self._init is not None:
             os.close(self._init.pidfd)
@@ -74,18 +73,31 @@ class Tree:
         self._learn_of_init()
         self._kill_namespace(deadline)
         # Bubblewrap sees its child die and ends by itself, with the whole tree's CPU time on its account.
-        if not _is_readable(self.pidfd, 0 if self._init is None else _REAPED_S):
-            # Not reaped yet, so the number is still bubblewrap's.
-            os.killpg(self._started.pid, signal.SIGKILL)
-        if not _is_readable(self.pidfd, deadline - time.monotonic()):
+        if not self._is_ended_within(0 if self._init is None else _REAPED_S):
+            self._channel.kill()
+        if not self._is_ended_within(deadline - time.monotonic()):
             raise self._unhealthy("bubblewrap")
-        _, code, usage = os.wait4(self._started.pid, 0)
-        self._started.returncode = os.waitstatus_to_exitcode(code)
         self.observe()
+        if self._channel.failure is not None:
+            raise SandboxError(f"bubblewrap could not be started: {self._channel.failure}")
+        if self._channel.ended is None:
+            raise self._orphaned(deadline)
         self._prove_death(deadline)
-        return Ending(
-            report=self.report.text.decode(errors="replace"),
-            cpu_s=usage.ru_utime + usage.ru_stime,
+        return Ending(report=self.report.text.decode(errors="replace"), cpu_s=self._channel.ended.cpu_s)
+
+    def _is_ended_within(self, limit_s: float) -> bool:
+        deadline = time.monotonic() + limit_s
+        while True:
+            self._channel.read()
+            if self.has_ended() or not is_readable(self.fd, deadline - time.monotonic()):
+                return self.has_ended()
+
+    def _orphaned(self, deadline: float) -> SandboxError:
+        """Tell of a spawner that ended: the kernel kills the whole of its namespace before it counts as dead."""
+        if not self._channel.is_dead_with_its_spawner(deadline - time.monotonic()):
+            return self._unhealthy("the spawner")
+        return SandboxError(
+            "the spawner was killed, and every sandbox of this worker with it; look in the kernel's log"
         )
 
     def _kill_namespace(self, deadline: float) -> None:
@@ -94,41 +106,53 @@ class Tree:
         A guest with hundreds of busy sessions of its own leaves the init so small a share of the processors that it
         was seen not to die within 5 s of its SIGKILL. Each one that dies gives its share back.
         """
+        self._hold_init()
         if self._init is None or self.status.has_exit_code():
             return
-        _send_kill(self._init.pidfd)
-        while not _is_readable(self._init.pidfd, _PATIENCE_S) and time.monotonic() < deadline:
+        send_kill(self._init.pidfd)
+        while not is_readable(self._init.pidfd, _PATIENCE_S) and time.monotonic() < deadline:
             for pid in _numbers():
                 found = _hold(pid, self._init.namespace)
                 if found is not None:
-                    _send_kill(found.pidfd)
+                    send_kill(found.pidfd)
                     os.close(found.pidfd)
 
     def _learn_of_init(self) -> None:
         """Wait until the child is named: a bubblewrap that is killed before can leave it behind, stuck."""
         deadline = time.monotonic() + _NAMED_S
         self.observe()
-        while self._init is None and not self.has_ended() and time.monotonic() < deadline:
-            select.select([self.status.fd, self.pidfd], [], [], deadline - time.monotonic())
+        while self.status.child() is None and not self.has_ended() and time.monotonic() < deadline:
+            select.select([self.status.fd, self.fd], [], [], max(0.0, deadline - time.monotonic()))
             self.observe()
+
+    def _hold_init(self) -> None:
+        """Get hold of the namespace's init, unless it is dead: then the namespace is."""
+        child = self.status.child()
+        if self._init is not None or child is None or self.status.has_exit_code():
+            return
+        pidfd = self._channel.find(child.pid)
+        if pidfd is not None and child.pid_namespace == _namespace_of(_number_of(pidfd)):
+            self._init = _Held(pidfd, child.pid_namespace)
+        elif pidfd is not None:
+            os.close(pidfd)
 
     def _prove_death(self, deadline: float) -> None:
         if self.status.has_exit_code():
             return
-        if self._init is not None:
+        if self.status.child() is not None:
             self._kill_namespace(deadline)
-            if not _is_readable(self._init.pidfd, deadline - time.monotonic()):
+            if self._init is not None and not is_readable(self._init.pidfd, deadline - time.monotonic()):
                 raise self._unhealthy("the namespace's init")
             return
-        # No child that could be found: its pipe closes when the last of bubblewrap's own processes is gone.
+        # No child that was named: its pipe closes when the last of bubblewrap's own processes is gone.
         while self.report.is_open:
-            if not _is_readable(self.report.fd, deadline - time.monotonic()):
+            if not is_readable(self.report.fd, deadline - time.monotonic()):
                 raise self._unhealthy("a child that bubblewrap did not name")
             self.report.read()
 
     def _unhealthy(self, what: str) -> SandboxError:
         return SandboxError(
-            f"{what} of sandbox {self._started.pid} is not dead {_DEATH_S:.0f} s after SIGKILL: "
+            f"{what} is not dead {_DEATH_S:.0f} s after SIGKILL: "
             "this host is unhealthy; take no more work here and look for processes in state D"
         )
 
@@ -141,34 +165,32 @@ class _Held:
     namespace: int
 
 
-def _hold(pid: int, namespace: int | None) -> _Held | None:
+def _hold(pid: int, namespace: int) -> _Held | None:
     """Open the pidfd of `pid` if it lives in the PID namespace: the number may have passed to somebody else."""
     try:
         pidfd = os.pidfd_open(pid)
     except ProcessLookupError:
         return None
-    try:
-        found = Path(f"/proc/{pid}/ns/pid").stat().st_ino
-    except (FileNotFoundError, ProcessLookupError, PermissionError):
-        found = None
-    if found is not None and namespace in (None, found):
-        return _Held(pidfd, found)
+    if _namespace_of(pid) == namespace:
+        return _Held(pidfd, namespace)
     os.close(pidfd)
     return None
 
 
+def _number_of(pidfd: int) -> int:
+    """Give the process's number as this process counts; -1 when it has been waited for, 0 when we can't see it."""
+    for line in Path(f"/proc/self/fdinfo/{pidfd}").read_text().splitlines():
+        if line.startswith("Pid:"):
+            return int(line.split()[1])
+    return -1
+
+
+def _namespace_of(pid: int) -> int | None:
+    try:
+        return Path(f"/proc/{pid}/ns/pid").stat().st_ino
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
+        return None
+
+
 def _numbers() -> Iterator[int]:
     return (int(entry.name) for entry in os.scandir("/proc") if entry.name.isdigit())
-
-
-def _send_kill(pidfd: int) -> None:
-    try:
-        signal.pidfd_send_signal(pidfd, signal.SIGKILL)
-    except ProcessLookupError:
-        return
-
-
-def _is_readable(fd: int, limit_s: float) -> bool:
-    poll = select.poll()
-    poll.register(fd, select.POLLIN)
-    return bool(poll.poll(max(0.0, limit_s) * 1000))

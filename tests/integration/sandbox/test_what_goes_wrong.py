@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import suppress
 from dataclasses import replace
@@ -22,6 +23,7 @@ from sandbox.process.tools import prepare
 from sandbox.spec import Bind, ExitKind
 from sandbox.testing import LIMITS, Heard, script
 from tests.builders.sandbox_rooms import AN_ORDINARY_USER, bubblewrap, work_root
+from tests.builders.sandbox_trees import bubblewraps, children_of, living
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="gives files to others, or drops root")
 AS_ANOTHER = ("setpriv", f"--reuid={AN_ORDINARY_USER}", f"--regid={AN_ORDINARY_USER}", "--clear-groups")
@@ -36,43 +38,12 @@ def out(request):
     return Bind(place, "/cell/out", writable=True)
 
 
-def our_bubblewraps():
-    """Name the outermost bubblewraps below this process; other tests' servers are children of ours, too."""
-    names, parents = {}, {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            with suppress(OSError):
-                before, _, after = (entry / "stat").read_text().rpartition(")")
-                names[int(entry.name)], parents[int(entry.name)] = before.partition("(")[2], int(after.split()[1])
-
-    def is_ours(pid):
-        while pid in parents and pid != os.getpid():
-            pid = parents[pid]
-        return pid == os.getpid()
-
-    found = [pid for pid, name in names.items() if name == "bwrap" and is_ours(pid)]
-    return [pid for pid in found if parents[pid] not in found]
-
-
-def living(mark):
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and entry.name != str(os.getpid()):
-            try:
-                words = (entry / "cmdline").read_bytes()
-            except OSError:
-                continue
-            if mark.encode() in words:
-                found.append(entry.name)
-    return found
-
-
 def test_a_bubblewrap_that_somebody_kills_is_our_failure_and_its_guest_is_dead(out):
     heard = Heard()
 
     def murder():
         if heard.stdout:
-            for pid in our_bubblewraps():
+            for pid in bubblewraps():
                 os.kill(pid, signal.SIGKILL)
         return False
 
@@ -87,9 +58,8 @@ def test_an_init_that_somebody_kills_is_our_failure_and_not_the_guests_signal():
 
     def murder():
         if heard.stdout:
-            for bubblewrap_pid in our_bubblewraps():
-                for pid in Path(f"/proc/{bubblewrap_pid}/task/{bubblewrap_pid}/children").read_text().split():
-                    os.kill(int(pid), signal.SIGKILL)
+            for init in (init for pid in bubblewraps() for init in children_of(pid)):
+                os.kill(init, signal.SIGKILL)
         return False
 
     with pytest.raises(SandboxError, match="killed from outside"):
@@ -103,7 +73,7 @@ def test_the_hosts_process_list_shows_no_value_and_bubblewrap_inherits_nothing()
     def look():
         if heard.stdout and not seen:
             with suppress(ProcessLookupError):
-                for pid in our_bubblewraps():
+                for pid in bubblewraps():
                     seen.extend([Path(f"/proc/{pid}/{name}").read_bytes() for name in ("cmdline", "environ")])
         return bool(seen)
 
@@ -275,7 +245,7 @@ def test_two_that_make_the_tools_at_once_get_the_same(tmp_path):
         maker.join()
     assert len(set(made)) == 1
     assert sorted(entry.name for entry in (tmp_path / "bin").iterdir()) == sorted(
-        {Path(made[0].init).name, Path(made[0].launcher_words[0]).name}
+        Path(place).name for place in (made[0].init, made[0].launcher_words[0], made[0].spawner_words[0])
     )
 
 

@@ -38,10 +38,3 @@ def test_an_end_is_known_by_its_exit_code_alone(pipe):
     status.read()
     assert status.has_exit_code()
     assert status.child() == Child(42, 4026532000)
-
-
-def test_an_older_bubblewrap_that_names_no_namespace_is_understood(pipe):
-    status, say = pipe
-    say(b'{ "child-pid": 9 }\n')
-    status.read()
-    assert status.child() == Child(9, None)
