@@ -13,7 +13,6 @@ from typing import Any
 
 from celery import signals
 from celery.exceptions import SecurityWarning
-from celery.utils.log import current_process_index  # type: ignore[attr-defined]  # the stubs lack it
 from celery.worker import state
 
 from farm.errors import SpecError
@@ -36,7 +35,7 @@ class _Process:
 
     def run(self, ticket: Ticket) -> None:
         if self.line is None:
-            self.line = bootstrap.make_line(current_process_index(base=0) or 0, self.flag)
+            self.line = bootstrap.make_line(self.flag)
         carry(self.line, ticket)
 
 

@@ -27,6 +27,7 @@ from worker.health.heartbeat import Heartbeat
 from worker.health.shutdown import ShutdownFlag, SignalsOrShutdown
 from worker.settings import WorkerSettings
 from worker.staging.ground import clear_leftovers, prepare_root
+from worker.staging.slots import take_slot
 
 _PLAYERS: tuple[Group, ...] = ("agents", "programs", "oracles")
 
@@ -117,9 +118,10 @@ def clear_root() -> int:
     return clear_leftovers(settings.root)
 
 
-def make_line(slot: int, flag: ShutdownFlag) -> CellLine:
-    """Build the line of one slot, with connections of this process's own: call it after the fork."""
+def make_line(flag: ShutdownFlag) -> CellLine:
+    """Build the line of one slot, with a number and connections of this process's own: call it after the fork."""
     settings = read_settings()
+    slot = take_slot(settings.root)  # held until this process ends
     exchange, store = redis.connect(redis_url()), open_store()
     ports = LinePorts(
         exchange=Exchange(exchange.leases, SignalsOrShutdown(exchange.signals, flag), exchange.events),
@@ -129,17 +131,17 @@ def make_line(slot: int, flag: ShutdownFlag) -> CellLine:
         clock=system_clock.SystemClock(),
     )
     holder = f"{settings.host}/{secrets.token_hex(6)}"
-    place = Place(settings.host, slot, settings.root, holder, settings.sandbox)
+    place = Place(settings.host, slot.number, settings.root, holder, settings.sandbox)
     return CellLine(ports, place, Timing(settings.lease_ttl_s, settings.beat_s))
 
 
 def make_heartbeat(slots: int, busy: Callable[[], int]) -> Heartbeat:
-    """Build the host's heartbeat; `busy` counts the slots at work."""
+    """Build this worker's heartbeat; `busy` counts the slots at work."""
     settings, clock = read_settings(), system_clock.SystemClock()
 
     def facts() -> Host:
         return Host(
-            id=settings.host,
+            id=f"{settings.host}/{os.getpid()}",
             slots=slots,
             busy=busy(),
             version=__version__,

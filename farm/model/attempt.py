@@ -72,9 +72,10 @@ class Claim(Value):
 
 
 class Host(Value):
-    """A machine that runs a worker, as its heartbeat says."""
+    """A worker on a machine, as its heartbeat says: the slots of a host's workers add up."""
 
     id: str
+    """`<host>/<process>`: of one worker."""
     slots: int
     busy: int
     version: str

@@ -1,4 +1,4 @@
-"""The host's heartbeat: who works here, told to the registry every few seconds from the worker's main process."""
+"""A worker's heartbeat: what works here, told to the registry every few seconds from the worker's main process."""
 
 import threading
 from collections.abc import Callable

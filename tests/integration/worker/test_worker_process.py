@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from farm.adapters.redis import connect
 from farm.model import FaultKind
 from sandbox.backends.bubblewrap import Bubblewrap
 from tests.builders.worker.farm import Farm
@@ -86,6 +87,22 @@ def test_cells_run_to_their_results_and_sigterm_ends_the_worker(sweep: Start, wo
         assert one.process.wait(20) == 0
     assert all(real.has_result(index) for index in range(3))
     assert list(root.glob("cells/*")) == []
+
+
+def test_two_workers_of_one_host_add_up_and_share_no_slot(
+    sweep: Start, worker: Worker, own_redis: RedisServer, mark: str, root: Path
+) -> None:
+    real = sweep(*sleeps(mark), trials=2)
+    hosts = connect(own_redis.url).hosts
+    with worker("--slots", "1"), worker("--slots", "1"):
+        wait_until(lambda: sum(host.slots for host in hosts.live()) == 2, 40)
+        assert {host.id.split("/")[0] for host in hosts.live()} == {"host-1"}
+        for index in range(2):
+            real.send(index)
+        wait_until(lambda: len(list(root.glob("cells/*/*/ws"))) == 2 and len(marked(mark)) >= 4)
+        assert sorted(path.name for path in root.glob("slots/*")) == ["0", "1"]
+        owners = {path.stat().st_uid for path in root.glob("cells/*/*/ws")}
+    assert len(owners) == (2 if os.geteuid() == 0 else 1)
 
 
 def test_sigterm_lets_a_running_cell_finish_and_a_second_one_stops_it(sweep: Start, worker: Worker, mark: str) -> None:
