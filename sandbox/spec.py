@@ -35,6 +35,22 @@ class Door:
     port: int = 8080
 
 
+TOOL = "/.tool"
+"""In a sandbox with a tool room: `/.tool COMMAND [ARGUMENT...]` runs the command there, in place of itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRoom:
+    """A second sandbox beside the guest's own, for the commands that it hands over by TOOL.
+
+    It has the same binds, limits and environment, but no door, and a private home: what a tool leaves in a home would
+    be executed beside the door. Its processes, its /tmp and its loopback live until the run's end.
+    """
+
+    socket: Path
+    """Where the backend is to listen: a new name in a folder that no guest can write."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Bounds of the process tree. A limit reached is data with its name."""
@@ -66,6 +82,7 @@ class SandboxSpec:
     slot: int = 0
     """Which of the worker's slots runs this: a root worker drops to the slot's own unprivileged uid."""
     door: Door | None = None
+    tools: ToolRoom | None = None
 
 
 class ExitKind(StrEnum):

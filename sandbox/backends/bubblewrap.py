@@ -9,14 +9,15 @@ import os
 import platform
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
-from sandbox.backends import failures, plan, preflight, program, refusals, workroot
+from sandbox.backends import failures, plan, preflight, program, refusals, tool_rooms, workroot
 from sandbox.backends.watch import Cut, Watch
 from sandbox.errors import SandboxCommandError, SandboxError, SandboxUnavailableError
 from sandbox.process.launch import Launch, Running, launch
 from sandbox.process.spawner import REPORT_FD, SECCOMP_FD, STATUS_FD, Spawner
-from sandbox.process.tools import prepare
+from sandbox.process.tools import prepare, prepare_tool
 from sandbox.process.tree import Ending
 from sandbox.seccomp import Architecture, architecture_of
 from sandbox.seccomp import program as seccomp_program
@@ -38,6 +39,7 @@ class Bubblewrap:
         root = workroot.ready(root)
         self._architecture = _architecture()
         self._tools = prepare(root / "bin", compiler)
+        self._tool = prepare_tool(root / "bin", compiler)
         self._drops = os.geteuid() == 0
         self._program = program.find(self._drop())
         self._spawner = Spawner(self._tools.spawner_words, program.BARE_ENV)
@@ -56,7 +58,14 @@ class Bubblewrap:
         milliseconds of set-up included; a child whose parent ignores SIGCHLD is missing.
         Raises SandboxCommandError when the sandbox stood but the command could not be executed.
         """
-        return self._run(spec, sink, stop, seccomp_program(self._architecture))
+        filter_ = seccomp_program(self._architecture)
+
+        def start(room: SandboxSpec, listener: int) -> Running:
+            return launch(self._spawner, replace(self._order(room, filter_), listener=listener))
+
+        with tool_rooms.beside(spec, self._tool.path, self.owner(spec.slot), start) as both:
+            ended = self._run(both.session, sink, stop, filter_)
+        return both.with_cost(ended)
 
     def facts(self) -> Facts:
         """Say what enforces the containment."""
@@ -71,6 +80,7 @@ class Bubblewrap:
             "init": self._tools.init_kind,
             "init_sha256": self._tools.init_digest,
             "forwarder": self._tools.init_kind,
+            "tool": self._tool.kind,
             "launcher": self._tools.launcher_kind if self._drops else None,
             "spawner": self._tools.spawner_kind,
             "uids": "one per slot" if self._drops else "the worker's own",

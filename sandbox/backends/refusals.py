@@ -97,6 +97,11 @@ def _refuse_door(door: Door) -> None:
         raise SandboxRefusedError(f"door {str(door.socket)!r} is no socket: listen on it before the run")
 
 
+def refuse_place(name: str, place: Path) -> None:
+    """Raise SandboxRefusedError for a place, not made yet, on the way to which a link stands."""
+    _refuse_links(f"{name}'s folder", place.parent)
+
+
 def _refuse_links(name: str, path: Path) -> None:
     """Walk to the source without following a link: a guest that could have made one would choose its end."""
     source = str(path)

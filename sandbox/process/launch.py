@@ -27,6 +27,8 @@ class Launch:
     owner: tuple[int, int]
     drops: bool
     """Whether root is to be given up for the owner."""
+    listener: int | None = None
+    """A descriptor to give as standard input, in place of `stdin`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ def launch(spawner: Spawner, order: Launch) -> Running:
         channel = spawner.spawn(
             Order(
                 words=_memory(theirs, "words", _joined(words)),
-                stdin=_memory(theirs, "stdin", order.stdin) if order.stdin else _nothing(theirs),
+                stdin=_stdin(theirs, order),
                 stdout=stdout.write,
                 stderr=stderr.write,
                 plan=_memory(theirs, "plan", _joined(order.options)),
@@ -87,6 +89,12 @@ def _pipe(ours: ExitStack, theirs: ExitStack) -> _Pipe:
 
 def _joined(words: tuple[str, ...]) -> bytes:
     return b"".join(os.fsencode(word) + b"\0" for word in words)
+
+
+def _stdin(theirs: ExitStack, order: Launch) -> int:
+    if order.listener is not None:
+        return order.listener
+    return _memory(theirs, "stdin", order.stdin) if order.stdin else _nothing(theirs)
 
 
 def _nothing(theirs: ExitStack) -> int:

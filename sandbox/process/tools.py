@@ -15,10 +15,16 @@ from pathlib import Path
 from sandbox.errors import SandboxUnavailableError
 
 _NATIVE = Path(__file__).resolve().parent.parent / "native"
-_SOURCES = {"init": ("init.c", "forwarder.c"), "launcher": ("launcher.c",), "spawner": ("spawner.c",)}
+_SOURCES = {
+    "init": ("init.c", "forwarder.c"),
+    "launcher": ("launcher.c",),
+    "spawner": ("spawner.c",),
+    "tool": ("tool.c", "room.c"),
+}
 """What each program is compiled of; any header beside them may be part of it."""
 _PID_ONE = Path(__file__).resolve().parent / "pid_one.py"
 _SPAWNER_ONE = Path(__file__).resolve().parent / "spawner_one.py"
+_TOOL_ONE = Path(__file__).resolve().parent / "tool_one.py"
 _COMPILERS = ("cc", "gcc", "clang")
 _SEARCH = "/usr/local/bin:/usr/bin:/bin"
 _PYTHON = Path("/usr/bin/python3")
@@ -79,6 +85,24 @@ def prepare(folder: Path, compiler: str | None = None) -> Tools:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class ToolProgram:
+    """What a session executes in place of a command that is to run in the tool room, and what runs it there."""
+
+    path: Path
+    kind: str
+
+
+def prepare_tool(folder: Path, compiler: str | None = None) -> ToolProgram:
+    """Put the tool program below `folder`, as `prepare` does the others."""
+    make_open(folder)
+    built = _built(folder, "tool", _compiler() if compiler is None else compiler)
+    if built is not None:
+        return ToolProgram(built, "native")
+    _interpreter()  # its first line names it
+    return ToolProgram(_copied(folder, _TOOL_ONE), "python")
+
+
 def _compiler() -> str:
     found = (shutil.which(name, path=_SEARCH) for name in _COMPILERS)
     return next((path for path in found if path), "")
@@ -115,7 +139,7 @@ def _copied(folder: Path, source: Path) -> Path:
     if not target.exists():
         with tempfile.NamedTemporaryFile(dir=folder, prefix="copy-", delete=False) as copy:
             copy.write(source.read_bytes())
-            os.fchmod(copy.fileno(), 0o444)
+            os.fchmod(copy.fileno(), 0o555)
         Path(copy.name).rename(target)
     return target
 

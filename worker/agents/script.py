@@ -10,6 +10,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, JsonValue, model_validator
 
 from farm.model import KIB, RelativePath, Usage, Value
+from sandbox.spec import TOOL
 
 _FLOOD_LINE = json.dumps({"type": "assistant", "text": "x" * 1000})
 _STOP_EXIT = 70
@@ -34,6 +35,13 @@ class Run(Value):
     command: str
     must_succeed: bool = False
     """End the session with exit code 70 and no terminal event when the command fails."""
+
+
+class ToolRun(Value):
+    """Run a shell command as an agent runs a tool: reported as a call, and in the tool room, where no door is."""
+
+    command: str
+    name: str = "shell"
 
 
 class Tool(Value):
@@ -80,6 +88,7 @@ class Step(Value):
     sleep: Annotated[float, Field(ge=0, le=86_400)] | None = None
     say: str | None = None
     tool: Tool | None = None
+    tool_run: ToolRun | None = None
     usage: Usage | None = None
     cost: Annotated[float, Field(ge=0)] | None = None
     """US dollars."""
@@ -101,6 +110,11 @@ class Step(Value):
 
 
 Script = tuple[Step, ...]
+
+
+def runs_tools(script: Script) -> bool:
+    """Tell whether a script needs a tool room."""
+    return any(step.tool_run is not None for step in script)
 
 
 def compiled(script: Script) -> str:
@@ -145,6 +159,9 @@ def _command_line(step: Step) -> str | None:
     if step.run is not None:
         ending = f" || exit {_STOP_EXIT}" if step.run.must_succeed else ""
         return f"sh -c {shlex.quote(step.run.command)} >&2{ending}"
+    if step.tool_run is not None:
+        called = _event({"type": "tool_use", "name": step.tool_run.name, "count": 1})
+        return f"{called}\n{TOOL} sh -c {shlex.quote(step.tool_run.command)} >&2"
     if step.spawn is not None:
         return f"setsid sh -c {shlex.quote(step.spawn.command)} </dev/null >/dev/null 2>&1 &"
     if step.sleep is not None:
@@ -171,7 +188,7 @@ def _event(event: dict[str, JsonValue]) -> str:
 def _terminal(script: Script) -> dict[str, JsonValue]:
     """Sum what the steps say of the whole session; the last answer counts."""
     event: dict[str, JsonValue] = {"type": "result", "reason": "success", "answer": "done"}
-    event["turns"] = sum(step.say is not None or step.tool is not None for step in script)
+    event["turns"] = sum(any((step.say is not None, step.tool, step.tool_run)) for step in script)
     costs = [step.cost for step in script if step.cost is not None]
     if costs:
         event["cost_usd"] = sum(costs)

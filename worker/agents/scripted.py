@@ -1,5 +1,6 @@
 """The scripted agent: replays a script, the same way on every host. For tests, demonstrations and benchmarks."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import Field, JsonValue, ValidationError
@@ -10,7 +11,7 @@ from sandbox.spec import Stream
 from worker.agents import fields
 from worker.agents.ending import Heard, ending
 from worker.agents.lines import JsonLines
-from worker.agents.script import MOST_SCRIPT_BYTES, Script, compiled
+from worker.agents.script import MOST_SCRIPT_BYTES, Script, compiled, runs_tools
 from worker.session import HOME, Launch, SessionRequest
 
 _PROGRAM = ".farm-script.sh"
@@ -48,7 +49,12 @@ class ScriptedAgent:
             raise SpecError(f"the scripted agent has no script for task {request.task.id!r}; add one, or a '*'")
         program = programs[(request.cell.trial - 1) % len(programs)]
         prompt = request.prompt if request.instructions is None else f"{request.prompt}\n\n{request.instructions}"
-        return Launch(argv=("sh", f"{HOME}/{_PROGRAM}"), stdin=prompt.encode(), home_files={_PROGRAM: program.encode()})
+        return Launch(
+            argv=("sh", f"{HOME}/{_PROGRAM}"),
+            stdin=prompt.encode(),
+            home_files={_PROGRAM: program.text.encode()},
+            runs_tools=program.runs_tools,
+        )
 
     def parser(self, name: str) -> "ScriptedParser":
         return ScriptedParser(name)
@@ -117,13 +123,18 @@ class ScriptedParser:
         self._tool_calls[name] = self._tool_calls.get(name, 0) + calls
 
 
-def _programs(task: str, scripts: Script | tuple[Script, ...]) -> tuple[str, ...]:
+@dataclass(frozen=True, slots=True)
+class _Program:
+    text: str
+    runs_tools: bool
+
+
+def _programs(task: str, scripts: Script | tuple[Script, ...]) -> tuple[_Program, ...]:
     several = tuple(one for one in scripts if isinstance(one, tuple))
-    programs = tuple(compiled(script) for script in several) or (
-        compiled(tuple(step for step in scripts if not isinstance(step, tuple))),
-    )
+    one = tuple(step for step in scripts if not isinstance(step, tuple))
+    programs = tuple(_Program(compiled(script), runs_tools(script)) for script in several or (one,))
     for program in programs:
-        if len(program.encode()) > MOST_SCRIPT_BYTES or "\0" in program:
+        if len(program.text.encode()) > MOST_SCRIPT_BYTES or "\0" in program.text:
             raise SpecError(f"the script of task {task!r} is over {MOST_SCRIPT_BYTES} bytes or holds a NUL")
     return programs
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from farm.model import ExitKind, Limits, ProcessExit
 from sandbox import spec
 from sandbox.errors import SandboxCommandError
-from sandbox.spec import Bind, Sandbox, SandboxSpec, Sink, Stream
+from sandbox.spec import Bind, Door, Sandbox, SandboxSpec, Sink, Stream, ToolRoom
 from worker.session import HOME, OUT, WORKSPACE, CheckResult, Launch
 from worker.staging.ground import CellFolder
 
@@ -34,9 +34,11 @@ class Boxes:
     slot: int
     folder: CellFolder
     must_stop: Callable[[], bool]
+    door: Door | None = None
+    """The sessions' one way out, where there is one."""
 
     def run_session(self, launch: Launch, home: Path, limits: Limits, sink: Sink) -> ProcessExit:
-        """Run an agent: a home, a workspace and an output folder of its own, and no network."""
+        """Run an agent: a home, a workspace and an output folder of its own, and no network but the door."""
         binds = (
             Bind(home, HOME, writable=True),
             Bind(self.folder.workspace, WORKSPACE, writable=True),
@@ -50,6 +52,8 @@ class Boxes:
             env={**launch.env, "FARM_OUT": OUT},
             stdin=launch.stdin,
             slot=self.slot,
+            door=self.door,
+            tools=ToolRoom(self.folder.new_socket()) if launch.runs_tools else None,
         )
         return _process_exit(self.sandbox.run(box, sink, self.must_stop))
 

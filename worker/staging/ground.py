@@ -45,6 +45,10 @@ class CellFolder:
         """Make a fresh home: nothing passes from one sandboxed process to the next through it."""
         return self._new(f"home-{secrets.token_hex(4)}")
 
+    def new_socket(self) -> Path:
+        """Name a place, that does not exist yet, for a socket: in no guest's sight, and its name tells nothing."""
+        return self.path / f"socket-{secrets.token_hex(4)}"
+
     def scratch(self) -> Path:
         """Name a place that does not exist yet."""
         return self.path / f"scratch-{secrets.token_hex(4)}"

@@ -209,3 +209,14 @@ def test_what_the_sandbox_saw_goes_before_what_the_stream_says() -> None:
     parser.feed(Stream.STDOUT, b'{"type": "result", "answer": "a", "reason": "success"}\n')
     report = parser.finish(ProcessExit(kind=ExitKind.LIMIT, limit="wall", wall_s=9.0))
     assert (report.reason, report.final_answer) == ("timeout", "a")
+
+
+def test_a_command_that_runs_as_a_tool_is_reported_and_needs_a_tool_room(tmp_path: Path) -> None:
+    agent = an_agent({"say": "hm"}, {"tool_run": {"command": "true", "name": "bash"}})
+    assert a_launch(agent).runs_tools
+    report = replayed(agent, tmp_path)
+    assert (report.tool_calls, report.turns) == ({"bash": 1}, 2)
+
+
+def test_a_script_without_such_a_command_needs_none() -> None:
+    assert not a_launch(an_agent({"run": {"command": "true"}})).runs_tools

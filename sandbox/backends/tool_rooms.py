@@ -1,0 +1,118 @@
+"""The tool room: a second sandbox, beside the session's and without its door, that runs what the session hands over.
+
+The two share the binds and one socket, which the host makes: the session gets it as a read-only bind, the room as a
+descriptor. Nobody of ours stands between them, so a command costs a fork, not a sandbox.
+"""
+
+import os
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sandbox.backends import failures, refusals
+from sandbox.door import listening
+from sandbox.errors import SandboxError
+from sandbox.process.launch import Running
+from sandbox.process.tree import Ending
+from sandbox.spec import TOOL, Bind, Exit, SandboxSpec, Stream
+from sandbox.streams import Outlet
+
+_SOCKET = "/run/tools.sock"
+_HEAD_BYTES = 4096
+_END = bytes(8)
+"""An order of no bytes, as `native/tool.h` says."""
+_END_S = 0.25
+
+
+@dataclass(slots=True)
+class Both:
+    """A session's spec with what it needs of its room, and what the room has cost, once it is over."""
+
+    session: SandboxSpec
+    cpu_s: float = 0.0
+
+    def with_cost(self, ended: Exit) -> Exit:
+        """Add the room's processor time to the session's."""
+        return ended if ended.cpu_s is None else replace(ended, cpu_s=ended.cpu_s + self.cpu_s)
+
+
+@contextmanager
+def beside(
+    spec: SandboxSpec, program: Path, owner: tuple[int, int], start: Callable[[SandboxSpec, int], Running]
+) -> Iterator[Both]:
+    """Run the room that `spec` asks for, if it does, for the length of the block; it is dead after that, all of it.
+
+    `start` starts a sandbox with a descriptor as its standard input. Raises SandboxError when the room never stood.
+    """
+    if spec.tools is None:
+        yield Both(spec)
+        return
+    refusals.refuse_unsafe(spec)
+    refusals.refuse_place("tool room", spec.tools.socket)
+    tool = Bind(program, TOOL)
+    with ExitStack() as cleared:
+        listener = cleared.enter_context(listening(spec.tools.socket, owner))
+        both = Both(replace(spec, tools=None, binds=(*spec.binds, tool, Bind(spec.tools.socket, _SOCKET))))
+        refusals.refuse_unsafe(both.session)
+        room = start(_room(spec, tool), listener.fileno())
+        cleared.callback(room.close)
+        # The room's alone: once it is gone, callers are refused instead of waiting.
+        listener.close()
+        try:
+            yield both
+        finally:
+            fell = _has_ended(room)
+            _bid_end(spec.tools.socket, room)
+            ending = room.tree.end()
+        both.cpu_s = ending.cpu_s
+        if fell:
+            _ensure_stood(room, ending)
+
+
+def _bid_end(place: Path, room: Running) -> None:
+    """Ask the room to end by itself: the processor time of what is killed from outside is lost."""
+    folder = os.open(place.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        with socket.socket(socket.AF_UNIX) as caller, suppress(OSError):
+            caller.settimeout(_END_S)
+            caller.connect(f"/proc/self/fd/{folder}/{place.name}")
+            caller.sendall(_END)
+    finally:
+        os.close(folder)
+    deadline = time.monotonic() + _END_S
+    while not _has_ended(room) and time.monotonic() < deadline:
+        time.sleep(0.001)
+
+
+def _has_ended(room: Running) -> bool:
+    room.tree.observe()
+    return room.tree.has_ended()
+
+
+def _room(spec: SandboxSpec, tool: Bind) -> SandboxSpec:
+    return replace(
+        spec,
+        argv=(TOOL, "--serve"),
+        cwd="/",
+        binds=(*(bind for bind in spec.binds if not _holds(bind.target, spec.home)), tool),
+        # The server is one of the processes that the kernel counts.
+        limits=replace(spec.limits, processes=spec.limits.processes + 1),
+        door=None,
+        tools=None,
+        stdin=b"",
+    )
+
+
+def _holds(target: str, home: str) -> bool:
+    return home == target or home.startswith(f"{target}/") or target.startswith(f"{home}/")
+
+
+def _ensure_stood(room: Running, ending: Ending) -> None:
+    if ending.report.startswith("started"):
+        return
+    stderr = Outlet(room.stderr, Stream.STDERR, lambda _stream, _chunk: None, _HEAD_BYTES)
+    stderr.drain()
+    raise SandboxError(f"the tool room: {failures.explain(stderr.head.decode(errors='replace'))}")
