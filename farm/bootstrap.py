@@ -34,8 +34,9 @@ from farm.settings import FarmSettings
 
 _MOST_NAMED = 5
 
+LocalWorker = local_worker.LocalWorker
 Settings = FarmSettings
-"""For verbs to name the type of what they pass on; only this module reads it."""
+"""For verbs to name the types of what they pass on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +167,7 @@ def worker_environment(settings: FarmSettings, exchange_url: str, store_url: str
     return inherited | {name: value for name, value in named.items() if value is not None}
 
 
-def local_worker_process(slots: int, env: Mapping[str, str], log: Path) -> local_worker.LocalWorker:
+def local_worker_process(slots: int, env: Mapping[str, str], log: Path) -> LocalWorker:
     """Start a worker on this machine."""
     return local_worker.LocalWorker(local_worker.WorkerOptions(slots=slots, env=env, log=log))
 

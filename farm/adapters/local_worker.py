@@ -49,6 +49,10 @@ class LocalWorker:
     def __exit__(self, *_: object) -> None:
         self.stop(patience_s=4.0)
 
+    @property
+    def log(self) -> Path:
+        return self._options.log
+
     def tend(self) -> None:
         """Start the worker again if it died; raise SpecError with its log's end if it refused, or keeps dying."""
         code = self._process.poll()

@@ -1,6 +1,8 @@
 """A sweep on this machine: a queue, a worker, the coordinator and the finalizer in one command."""
 
 import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,24 +10,30 @@ import click
 
 from farm import bootstrap
 from farm.bootstrap import Exchange, Settings
-from farm.cli.display import Show, live_display
+from farm.cli.display import live_display
 from farm.cli.drive import Drive, coordinate_in_turn, open_drive, write_cancel
 from farm.cli.finishing import conclude, finish
 from farm.cli.interrupts import Interrupts
 from farm.coordinator.loop import CoordinatorEnd, EndKind
+from farm.errors import TransientError
 from farm.model import StopReason, SweepId
 from farm.ports import Store
 
 INTERRUPTED = 130
 OPEN = 6
 _WORKER_PATIENCE_S = 3.5
+_START_PATIENCE_S = 60.0
+_START_LOOK_S = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class LocalRun:
     """What a local run was asked for."""
 
-    sweep: SweepId
+    name: str
+    """Of the worker's log."""
+    open_sweep: Callable[[], SweepId]
+    """Called when a worker is ready: nothing is stored for a machine that can't run it."""
     store: Store
     settings: Settings
     slots: int
@@ -37,50 +45,78 @@ def slot_count(slots: int | None) -> int:
     return len(os.sched_getaffinity(0)) if slots is None else slots
 
 
-def log_folder() -> Path:
-    """Make the folder of the local worker's logs; OSError when it can't be."""
-    folder = Path.cwd() / ".farm" / "logs"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
 def go_on(ctx: click.Context, run: LocalRun) -> None:
     """Run what the sweep still lacks, then finalize it and say what came of it."""
     with Interrupts() as interrupts, bootstrap.own_or_embedded_exchange(run.settings) as exchange:
-        drive = open_drive(run.sweep, run.store, exchange)
-        with live_display(quiet=run.as_json) as show:
-            end = _work(run, drive, interrupts, show)
+        with _worker(run, exchange) as worker:
+            if not _is_ready(worker, exchange, interrupts):
+                ctx.exit(INTERRUPTED)
+            drive = open_drive(run.open_sweep(), run.store, exchange)
+            end = _coordinate(drive, worker, interrupts, run)
         if interrupts.asked_to_cancel:
-            write_cancel(run.sweep, "a second interrupt", run.store.records, drive.clock.now())
+            write_cancel(drive.sweep, "a second interrupt", run.store.records, drive.clock.now())
         if end.kind is EndKind.CLOSED or interrupts.asked_to_cancel:
-            conclude_here(ctx, run, exchange, interrupted=interrupts.asked_to_stop)
-    click.echo(f"{run.sweep} is open; go on with:  farm resume {run.sweep}", err=True)
+            _conclude_here(ctx, run, drive, interrupted=interrupts.asked_to_stop)
+    click.echo(f"{drive.sweep} is open; go on with:  farm resume {drive.sweep}", err=True)
     ctx.exit(INTERRUPTED if end.kind is EndKind.INTERRUPTED else OPEN)
 
 
-def conclude_here(ctx: click.Context, run: LocalRun, exchange: Exchange, *, interrupted: bool) -> None:
+def _conclude_here(ctx: click.Context, run: LocalRun, drive: Drive, *, interrupted: bool) -> None:
     """Finalize and print; an interrupted run ends with its own code."""
-    done = finish(run.sweep, run.store, exchange)
+    done = finish(drive.sweep, run.store, drive.exchange)
     try:
-        conclude(ctx, run.sweep, run.store, done, as_json=run.as_json)
+        conclude(ctx, drive.sweep, run.store, done, as_json=run.as_json)
     finally:
         if interrupted:
             ctx.exit(INTERRUPTED)
 
 
-def _work(run: LocalRun, drive: Drive, interrupts: Interrupts, show: Show) -> CoordinatorEnd:
+@contextmanager
+def _worker(run: LocalRun, exchange: Exchange) -> Iterator[bootstrap.LocalWorker | None]:
+    """Start a worker for the block; None when the run wants none here."""
     if run.slots == 0:
-        return coordinate_in_turn(drive, lambda: interrupts.asked_to_stop, show)
-    env = bootstrap.worker_environment(run.settings, drive.exchange.url, run.store.url)
-    log = log_folder() / f"{run.sweep}-worker.log"
-    with bootstrap.local_worker_process(run.slots, env, log) as worker:
+        yield None
+        return
+    env = bootstrap.worker_environment(run.settings, exchange.url, run.store.url)
+    with bootstrap.local_worker_process(run.slots, env, _log_folder() / f"{run.name}-worker.log") as worker:
+        yield worker
 
-        def should_stop() -> bool:
+
+def _log_folder() -> Path:
+    """Make the folder of the local worker's logs, which git is to leave alone; OSError when it can't be."""
+    farm = Path.cwd() / ".farm"
+    (farm / "logs").mkdir(parents=True, exist_ok=True)
+    ignore = farm / ".gitignore"
+    if not ignore.exists():
+        ignore.write_text("*\n")
+    return farm / "logs"
+
+
+def _is_ready(worker: bootstrap.LocalWorker | None, exchange: Exchange, interrupts: Interrupts) -> bool:
+    """Wait until a worker has proven its sandbox and taken up work; False when a person did not want to wait."""
+    clock = bootstrap.clock()
+    end = clock.monotonic() + _START_PATIENCE_S
+    while worker is not None and not interrupts.asked_to_stop:
+        worker.tend()
+        if exchange.hosts.live():
+            break
+        if clock.monotonic() > end:
+            raise TransientError(f"the worker has not begun to work in {_START_PATIENCE_S:.0f} s; see {worker.log}")
+        clock.sleep(_START_LOOK_S)
+    return not interrupts.asked_to_stop
+
+
+def _coordinate(
+    drive: Drive, worker: bootstrap.LocalWorker | None, interrupts: Interrupts, run: LocalRun
+) -> CoordinatorEnd:
+    def should_stop() -> bool:
+        if worker is not None:
             worker.tend()
-            return interrupts.asked_to_stop
+        return interrupts.asked_to_stop
 
+    with live_display(quiet=run.as_json) as show:
         end = coordinate_in_turn(drive, should_stop, show)
-        if end.kind is EndKind.INTERRUPTED:
-            drive.exchange.signals.order_stop(run.sweep, StopReason.SHUTDOWN)
-            worker.stop(_WORKER_PATIENCE_S)
-        return end
+    if worker is not None and end.kind is EndKind.INTERRUPTED:
+        drive.exchange.signals.order_stop(drive.sweep, StopReason.SHUTDOWN)
+        worker.stop(_WORKER_PATIENCE_S)
+    return end

@@ -6,6 +6,7 @@ from farm import bootstrap
 from farm.cli.common import json_option, store_option
 from farm.cli.local import LocalRun, go_on, slot_count
 from farm.model import SweepId
+from farm.model.keys import close_key
 
 
 @click.command(name="resume", epilog="Example:  farm resume quickstart-3f9a1c2b4d5e.1")
@@ -18,5 +19,7 @@ def command(ctx: click.Context, sweep: SweepId, *, slots: int | None, store: str
     """Run what an interrupted sweep still lacks, then finalize it; what has a result is not run again."""
     settings = bootstrap.read_settings()
     place = bootstrap.open_store(store, settings)
-    bootstrap.known_sweep(place, sweep)
-    go_on(ctx, LocalRun(sweep, place, settings, slot_count(slots), as_json))
+    plan = bootstrap.known_sweep(place, sweep)
+    is_closed = place.records.read(close_key(sweep)) is not None
+    wanted = 0 if is_closed else slot_count(slots)
+    go_on(ctx, LocalRun(plan.name, lambda: sweep, place, settings, wanted, as_json))

@@ -7,8 +7,9 @@ import click
 from farm import bootstrap
 from farm.cli.common import json_option, store_option
 from farm.cli.drive import submitter
-from farm.cli.local import LocalRun, go_on, log_folder, slot_count
+from farm.cli.local import LocalRun, go_on, slot_count
 from farm.coordinator.submit import submit
+from farm.model import SweepId
 
 
 @click.command(name="run", epilog="Example:  farm run sweep.yaml --slots 4")
@@ -29,7 +30,9 @@ def command(ctx: click.Context, sweep_file: Path, *, slots: int | None, store: s
     place = bootstrap.open_store(store, settings)
     draft = bootstrap.draft_plan(sweep_file)
     place.check()
-    log_folder()
-    plan = draft.deliver(place.blobs)
-    sweep = submit(plan, None, place.records, submitted_by=submitter(), clock=bootstrap.clock())
-    go_on(ctx, LocalRun(sweep, place, settings, slot_count(slots), as_json))
+
+    def open_sweep() -> SweepId:
+        plan = draft.deliver(place.blobs)
+        return submit(plan, None, place.records, submitted_by=submitter(), clock=bootstrap.clock())
+
+    go_on(ctx, LocalRun(draft.plan.name, open_sweep, place, settings, slot_count(slots), as_json))

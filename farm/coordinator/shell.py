@@ -25,6 +25,9 @@ from farm.model import CellEvent, Close, EventKind, FaultKind, Ticket, settles
 
 _log = structlog.get_logger()
 
+_OFFERS_BEFORE_A_WORD = 2
+"""One repeated ticket is a lost message; more are a worker that can't write its claim."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Wait:
@@ -44,6 +47,7 @@ class Shell:
         self._effects = deque[Effect]()
         self._hints = deque[CellEvent]()
         self._waits = dict[int, _Wait]()
+        self._refusals = dict[int, int]()
         self._state = begin(len(records.plan.cells), Policies.of(records.plan))
         self._started_s = ports.clock.monotonic()
         self._slots = 0
@@ -162,7 +166,12 @@ class Shell:
             return "the breaker tripped; running cells finish"
         if self._state.paused_from is not None:
             return f"the last {self._state.breaker.streak} results are unusable; earlier cells decide whether to go on"
-        return "no host works: start a worker" if self._slots == 0 and not self.is_over else None
+        if self._slots == 0 and not self.is_over:
+            return "no host works: start a worker"
+        offers = max(self._refusals.values(), default=0)
+        if offers < _OFFERS_BEFORE_A_WORD:
+            return None
+        return f"a ticket was offered {offers} times and no worker could begin it: see the workers' logs"
 
     def _tell(self, event: Event) -> None:
         self._state, effects = advance(self._state, event)
@@ -171,6 +180,7 @@ class Shell:
     def _follow(self, hint: CellEvent) -> None:
         if not 0 <= hint.index < self._state.cells or self._state.ledger.has(hint.index):
             return
+        self._refusals.pop(hint.index, None)
         match hint.kind:
             case EventKind.CLAIMED:
                 self._tell(on.Claimed(hint.index, hint.attempt))
@@ -221,6 +231,8 @@ class Shell:
         live = self._state.window.cells.get(index)
         if self._records.claim(index, attempt) is None:
             self._log.info("ticket.repeated", cell=self._records.plan.cells[index].id, attempt=attempt)
+            if self._idle_slots > 0 or (live is not None and live.phase is Phase.RUNNING):
+                self._refusals[index] = self._refusals.get(index, 0) + 1
             self._tell(on.Overdue(index, attempt))
         elif live is not None and live.phase is Phase.QUEUED:
             self._tell(on.Claimed(index, attempt))  # its lease is looked for next

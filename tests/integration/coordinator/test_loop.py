@@ -9,6 +9,7 @@ from farm.model import (
     CloseReason,
     EventKind,
     FaultKind,
+    Lease,
     RetryPolicy,
     StopReason,
     SweepId,
@@ -53,6 +54,20 @@ def test_no_more_is_outstanding_than_twice_the_slots() -> None:
     farm = Farm(a_plan(trials=50), slots=3)
     assert farm.run(lambda turn: turn > 5).kind is EndKind.INTERRUPTED
     assert indices(farm.dispatcher.sent) == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_cell_that_no_worker_can_begin_is_told() -> None:
+    farm = Farm(a_plan(trials=1))
+
+    def step(_turn: int) -> bool:
+        """Take each lease and give it back: claim.json can't be written."""
+        for ticket in farm.dispatcher.take():
+            lease = farm.leases.claim(ticket, f"host/{next(farm.serial)}", 30.0)
+            assert isinstance(lease, Lease)
+            farm.leases.release(lease)
+        return any(seen.waiting and "no worker could begin it" in seen.waiting for seen in farm.seen)
+
+    assert farm.run(step).kind is EndKind.INTERRUPTED
 
 
 def test_a_straggler_does_not_hold_the_rest() -> None:
