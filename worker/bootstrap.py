@@ -19,7 +19,7 @@ from farm.model import Host
 from farm.plugins import Group, Plugins
 from farm.ports import Store
 from farm.version import __version__
-from sandbox.errors import SandboxUnavailableError
+from sandbox.errors import SandboxError
 from sandbox.spec import Probe, Sandbox
 from worker.cell.line import CellLine
 from worker.cell.ports import Exchange, LinePorts, Place, Timing, Truth
@@ -84,8 +84,8 @@ def make_sandbox() -> Sandbox:
     """Make the sandbox ready; raise SpecError saying what is missing and how to get it."""
     settings = read_settings()
     try:
-        sandbox: Sandbox = plugins().load("sandboxes", settings.sandbox)(settings.root)
-    except SandboxUnavailableError as error:
+        sandbox: Sandbox = plugins().load("sandboxes", settings.sandbox)(settings.root, **settings.sandbox_options)
+    except SandboxError as error:
         raise SpecError(str(error)) from error
     return sandbox
 

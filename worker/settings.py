@@ -2,6 +2,7 @@
 
 import os
 import socket
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Self
 
@@ -39,6 +40,10 @@ class WorkerSettings(BaseSettings):
     lease_ttl_s: Annotated[float, Field(gt=1)] = 30.0
     beat_s: Annotated[float, Field(gt=0)] = 5.0
     sandbox: str = "bubblewrap"
+    docker_image: str = ""
+    """For the docker sandbox: the image of every cell's guests, by digest."""
+    docker_engine: Annotated[str, Field(pattern=r"^(unix:///.+)?$")] = ""
+    """For the docker sandbox: the engine's socket; empty: Docker's own default."""
     lifeline: bool = False
     """Standard input is a pipe from whoever started us: at its end, end at once; SIGTERM stops running cells."""
 
@@ -58,6 +63,15 @@ class WorkerSettings(BaseSettings):
         if self.work_root is not None:
             return self.work_root.absolute()
         return Path("/var/lib/cellfarm") if os.geteuid() == 0 else Path(f"/var/tmp/cellfarm-{os.geteuid()}")  # noqa: S108 (kept between runs; its owner is checked)
+
+    @property
+    def sandbox_options(self) -> Mapping[str, str]:
+        """What the chosen sandbox's own constructor takes besides the work root."""
+        match self.sandbox:
+            case "docker":
+                return {"image": self.docker_image, "url": self.docker_engine}
+            case _:
+                return {}
 
     @property
     def slot_count(self) -> int:

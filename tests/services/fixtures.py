@@ -1,18 +1,21 @@
 """Servers as fixtures. Those named `…_server` are shared by the whole test run; kill only what you started yourself."""
 
+import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from tests.services.programs import program
+from tests.services.docker import DockerEngine, a_small_tree, an_engine
+from tests.services.programs import missing, program
 from tests.services.redis import RedisServer, a_redis
 from tests.services.s3 import S3Place, S3Server, an_s3_server
 
 
 @contextmanager
-def _running(server: RedisServer | S3Server) -> Iterator[None]:
+def _running(server: RedisServer | S3Server | DockerEngine) -> Iterator[None]:
     server.process.start()
     try:
         yield
@@ -70,3 +73,20 @@ def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
 def s3(s3_server: S3Server) -> S3Place:
     """Give an empty place on the shared S3 server: a store's URL and access."""
     return s3_server.fresh_place()
+
+
+@pytest.fixture(scope="session")
+def docker_engine() -> Iterator[DockerEngine]:
+    """Run a docker engine for all tests; only root can."""
+    if os.geteuid() != 0:
+        missing("only root can start a docker engine of its own")
+    with tempfile.TemporaryDirectory(prefix="engine-") as folder:
+        engine = an_engine(Path(folder))
+        with _running(engine):
+            yield engine
+
+
+@pytest.fixture(scope="session")
+def docker_image(docker_engine: DockerEngine) -> str:
+    """Give the id of an image with a static busybox and nothing else."""
+    return docker_engine.load(a_small_tree(program("busybox")))

@@ -1,0 +1,202 @@
+"""The docker backend: one run is one container, made, attached to, started, watched, removed.
+
+Its image is one that the host's operator names by digest. The engine gives the walls; a small init of ours inside
+gives the rest: it tells exit codes and signals apart, loads the same system-call filter as the bubblewrap backend
+under the engine's own, and ends the container when whoever started it dies.
+"""
+
+import hashlib
+import os
+import platform
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from threading import Thread
+
+from sandbox.backends import refusals, workroot
+from sandbox.backends.docker import preflight
+from sandbox.backends.docker.container import OWNER_LABEL, ROOT_LABEL, Place, container
+from sandbox.backends.docker.engine import DEFAULT_URL, Ended, Engine
+from sandbox.backends.docker.owners import is_dead, this_process
+from sandbox.backends.docker.talk import Capped, Ear, LastWord, Talk, a_nonce, opening
+from sandbox.backends.docker.watch import Cut, Watch
+from sandbox.errors import SandboxCommandError, SandboxError, SandboxRefusedError, SandboxUnavailableError
+from sandbox.process.static import build_static
+from sandbox.seccomp import Architecture, architecture_of
+from sandbox.seccomp import program as seccomp_program
+from sandbox.spec import Exit, ExitKind, Facts, Probe, SandboxSpec, Sink, Stream
+
+_FIRST_SLOT_ID = 200_000
+_DEATH_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """All that is known of a container that is gone."""
+
+    cut: Cut | None
+    word: LastWord | None
+    engine: Ended
+    wall_s: float
+
+
+class Docker:
+    """Runs specs in containers of `image`, on the engine at `url`, with a work root as the bubblewrap backend has."""
+
+    def __init__(self, root: Path, image: str = "", url: str = DEFAULT_URL) -> None:
+        """Make ready below `root`, and remove what dead owners with the same root left on the engine.
+
+        Raises SandboxUnavailableError, which says what is missing and how to get it.
+        """
+        root = workroot.ready(root)
+        if not image:
+            raise SandboxUnavailableError("the docker sandbox has no image: set FARM_DOCKER_IMAGE to one's sha256:… id")
+        self._filter = seccomp_program(_architecture())
+        self._drops = os.geteuid() == 0
+        self._root = str(root)
+        with ExitStack() as on_failure:
+            self._engine = on_failure.enter_context(Engine(url or DEFAULT_URL))
+            self._place = Place(
+                image=self._engine.image(image),
+                init=build_static(root / "bin", "container"),
+                labels={ROOT_LABEL: self._root, OWNER_LABEL: this_process()},
+            )
+            self.reap()
+            on_failure.pop_all()
+
+    def close(self) -> None:
+        """Let go of the engine."""
+        self._engine.close()
+
+    def run(self, spec: SandboxSpec, sink: Sink, stop: Callable[[], bool]) -> Exit:
+        """Run `spec` to its end, as `Sandbox.run` says; while the engine makes and starts it, `stop` is not asked.
+
+        `cpu_s` is what the kernel accounted to every process inside that somebody waited for.
+        Raises SandboxCommandError when the container stood but the command could not be executed.
+        """
+        return self._run(spec, sink, stop, self._filter)
+
+    def run_unfiltered(self, spec: SandboxSpec, sink: Sink, stop: Callable[[], bool]) -> Exit:
+        """Run without our system-call filter: for probes of what the engine's own holds. Never for guests."""
+        return self._run(spec, sink, stop, b"")
+
+    def facts(self) -> Facts:
+        """Say what enforces the containment."""
+        found = self._engine.facts()
+        return {
+            "backend": "docker",
+            "docker": found.version,
+            "image": self._place.image.id,
+            "runtime": found.runtime,
+            "storage": found.storage,
+            "cgroups": found.cgroups,
+            "engine_security": found.security,
+            "seccomp_sha256": hashlib.sha256(self._filter).hexdigest(),
+            "init_sha256": hashlib.sha256(self._place.init.read_bytes()).hexdigest(),
+            "uids": "one per slot" if self._drops else "the worker's own",
+            "limits": "cgroups of the engine, and rlimits",
+            "memory": "per container, by cgroup, without swap",
+            "processes": "per container, by cgroup",
+            "disk": "per file, by RLIMIT_FSIZE; no cap on a bind's total",
+            "kernel": platform.release(),
+        }
+
+    def owner(self, slot: int) -> tuple[int, int]:
+        """Give the uid and gid of `slot`, inside as on the host: its own, or the worker's where that isn't root."""
+        if slot < 0:
+            raise SandboxError(f"slot {slot} is negative")
+        if self._drops:
+            return _FIRST_SLOT_ID + slot, _FIRST_SLOT_ID + slot
+        return os.geteuid(), os.getegid()
+
+    def preflight(self, scratch: Path) -> tuple[Probe, ...]:
+        """Prove containment by effect below `scratch`, as `Sandbox.preflight` says."""
+        return preflight.probe(self, scratch)
+
+    def reap(self) -> int:
+        """Remove what dead owners with our root left on the engine; tell how many containers that were."""
+        left = [one for one, owner in self._engine.labelled(ROOT_LABEL, self._root) if is_dead(owner)]
+        for one in left:
+            self._engine.remove(one)
+        return len(left)
+
+    def _run(self, spec: SandboxSpec, sink: Sink, stop: Callable[[], bool], filter_: bytes) -> Exit:
+        if spec.door is not None:
+            raise SandboxRefusedError("the docker sandbox has no door yet: run agents that need a model in bubblewrap")
+        refusals.refuse_unsafe(spec)
+        if stop():
+            return Exit(kind=ExitKind.STOPPED, wall_s=0.0)
+        one = self._engine.create(container(spec, self._place, self.owner(spec.slot)))
+        try:
+            end = self._live(one, spec, partial(self._talk, one, spec, sink, filter_), stop)
+        finally:
+            # Whatever the sink or `stop` raised: nothing lives on.
+            self._engine.remove(one)
+        return _exit_of(spec, end)
+
+    def _talk(self, one: str, spec: SandboxSpec, sink: Sink, filter_: bytes) -> "_Line":
+        nonce, cap = a_nonce(), spec.limits.output_bytes
+        outputs = (Capped(Stream.STDOUT, sink, cap), Capped(Stream.STDERR, sink, cap))
+        ear = Ear(nonce, outputs[1])
+        talk = Talk(self._engine.attach(one), opening(nonce, filter_, spec.stdin), outputs[0], ear)
+        return _Line(talk, ear, outputs)
+
+    def _live(self, one: str, spec: SandboxSpec, attach: Callable[[], "_Line"], stop: Callable[[], bool]) -> _End:
+        line = attach()
+        with line.talk:
+            started = time.monotonic()
+            self._engine.start(one)
+            watch = Watch(line.talk, line.outputs, spec.limits, stop)
+            cut = watch.until_end()
+            if cut is not None:
+                # Beside us: the engine answers only once somebody has heard what the dead container wrote.
+                Thread(target=self._engine.kill, args=(one,), daemon=True).start()
+            watch.drain(_DEATH_S)
+            ended = self._engine.wait(one, _DEATH_S)
+            wall_s = time.monotonic() - started
+        return _End(cut or watch.late_cut(), line.ear.last_word(), ended, wall_s)
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """The conversation with one container."""
+
+    talk: Talk
+    ear: Ear
+    outputs: tuple[Capped, Capped]
+
+
+def _architecture() -> Architecture:
+    found = architecture_of(platform.machine())
+    if found is None:
+        raise SandboxUnavailableError(
+            f"no system-call filter is written for {platform.machine()}; use x86_64 or aarch64"
+        )
+    return found
+
+
+def _exit_of(spec: SandboxSpec, end: _End) -> Exit:
+    cpu_s = None if end.word is None else end.word.cpu_s
+    if end.cut is not None:
+        return Exit(kind=end.cut.kind, limit=end.cut.limit, wall_s=end.wall_s, cpu_s=cpu_s)
+    match end.word:
+        case LastWord("exited", 0):
+            return Exit(kind=ExitKind.EXITED, code=0, wall_s=end.wall_s, cpu_s=cpu_s)
+        case LastWord("exited" | "signaled") | None if end.engine.was_out_of_memory:
+            return Exit(kind=ExitKind.LIMIT, limit="memory", wall_s=end.wall_s, cpu_s=cpu_s)
+        case LastWord("exited", code):
+            return Exit(kind=ExitKind.EXITED, code=code, wall_s=end.wall_s, cpu_s=cpu_s)
+        case LastWord("signaled", number):
+            return Exit(kind=ExitKind.SIGNALED, signal=number, wall_s=end.wall_s, cpu_s=cpu_s)
+        case LastWord("exec", number):
+            raise SandboxCommandError(f"{spec.argv[0]!r} could not be executed in the container: {os.strerror(number)}")
+        case LastWord("chdir", number):
+            raise SandboxError(f"working directory {spec.cwd!r} can't be entered inside: {os.strerror(number)}")
+        case LastWord(kind, number):
+            raise SandboxError(f"the container's init could not start {spec.argv[0]!r}: {kind} {number}")
+        case None:
+            said = end.engine.message or "nothing"
+            raise SandboxError(f"the container of {spec.argv[0]!r} was ended from outside; the engine says {said!r}")

@@ -1,0 +1,97 @@
+"""What the engine is asked for: the container of a spec, as a pure function, in the engine's own words."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from sandbox.backends.plan import DEFAULT_ENV
+from sandbox.spec import Bind, SandboxSpec
+
+Json = Mapping[str, object]
+
+ROOT_LABEL = "cellfarm.root"
+OWNER_LABEL = "cellfarm.owner"
+INIT = "/.init"
+_SHM_BYTES = 64 << 20
+_SMALL_BYTES = 16 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """An image, by the digest that says all of it."""
+
+    id: str
+    env: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What every container of a backend has in common."""
+
+    image: Image
+    init: Path
+    labels: Mapping[str, str]
+
+
+def container(spec: SandboxSpec, place: Place, owner: tuple[int, int]) -> Json:
+    """Give the body of the engine's request to make a container for `spec`."""
+    env = {**DEFAULT_ENV, **place.image.env, "HOME": spec.home, **spec.env}
+    limits = spec.limits
+    return {
+        "Image": place.image.id,
+        "Entrypoint": [INIT, spec.cwd, str(limits.file_size_bytes), str(limits.open_files), *spec.argv],
+        "User": f"{owner[0]}:{owner[1]}",
+        "Env": [f"{key}={value}" for key, value in sorted(env.items())],
+        "WorkingDir": "/",
+        "Hostname": "cell",
+        "Labels": dict(place.labels),
+        "NetworkDisabled": True,
+        "Healthcheck": {"Test": ["NONE"]},  # an image's own would run a command beside the guest's
+        "OpenStdin": True,
+        "StdinOnce": True,
+        "AttachStdin": True,
+        "AttachStdout": True,
+        "AttachStderr": True,
+        "HostConfig": _host(spec, place.init, owner),
+    }
+
+
+def _host(spec: SandboxSpec, init: Path, owner: tuple[int, int]) -> Json:
+    limits = spec.limits
+    return {
+        "NetworkMode": "none",
+        "IpcMode": "private",
+        "CgroupnsMode": "private",
+        "ReadonlyRootfs": True,
+        "CapDrop": ["ALL"],
+        "SecurityOpt": ["no-new-privileges"],
+        "PidsLimit": limits.processes + 1,  # our init is one of those that are counted
+        "Memory": limits.memory_bytes,
+        "MemorySwap": limits.memory_bytes,  # the sum: no swap
+        "ShmSize": _SHM_BYTES,
+        "Tmpfs": _tmpfs(spec, owner),
+        "Mounts": [_mount(bind) for bind in (Bind(init, INIT), *spec.binds)],
+        "LogConfig": {"Type": "none", "Config": {}},  # what a guest writes goes to us, not to the engine's disk
+        "RestartPolicy": {"Name": "no"},
+    }
+
+
+def _mount(bind: Bind) -> Json:
+    return {
+        "Type": "bind",
+        "Source": str(bind.source),
+        "Target": bind.target,
+        "ReadOnly": not bind.writable,
+        "BindOptions": {"Propagation": "rprivate"},
+    }
+
+
+def _tmpfs(spec: SandboxSpec, owner: tuple[int, int]) -> Mapping[str, str]:
+    common = "rw,exec,nosuid,nodev"
+    made = {
+        "/tmp": f"{common},mode=1777,size={spec.limits.tmp_bytes}",  # noqa: S108 (a name inside the sandbox)
+        "/run": f"{common},mode=0755,size={_SMALL_BYTES}",
+    }
+    if not any(spec.home == bind.target or spec.home.startswith(f"{bind.target}/") for bind in spec.binds):
+        made[spec.home] = f"{common},mode=0700,size={_SMALL_BYTES},uid={owner[0]},gid={owner[1]}"
+    return made

@@ -1,0 +1,230 @@
+"""Containment proven by effect, before any guest comes: by a shell inside, since an image need not have a Python.
+
+What must fail stands beside a like attempt that must succeed, so that a witness who can do nothing at all does not
+look like containment.
+"""
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Protocol
+
+from sandbox.errors import SandboxError
+from sandbox.spec import Bind, Exit, ExitKind, Limits, Probe, Sandbox, SandboxSpec, Sink, Stream
+
+_OUT = "/cell/out"
+_MIB = 1 << 20
+_LIMITS = Limits(
+    wall_s=20.0,
+    memory_bytes=32 * _MIB,
+    processes=16,
+    file_size_bytes=_MIB,
+    open_files=64,
+    output_bytes=_MIB,
+    tmp_bytes=_MIB,
+)
+_DEATH_S = 5.0
+_FEW_BEATS = 200
+_SILENCE_S = 0.2
+"""Ten times as long as a daemon of the drill ever keeps silent."""
+_REPORT = "containment is broken on this host: run nothing here, and report these details"
+_NAMESPACES = ("ipc", "mnt", "net", "pid", "uts")
+_WRITES = ("/x", "/etc/x", "/dev/x", "/proc/sys/kernel/hostname", "/proc/sysrq-trigger", "/sys/x", "/.init")
+_POWERS = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
+_WITNESS = f"""
+while read name value; do echo "status $name $value"; done < /proc/self/status
+while read name rest; do case $name in *:*) echo "interface $name";; esac; done < /proc/net/dev
+for name in {" ".join(_NAMESPACES)}; do echo "namespace $name $(readlink /proc/self/ns/$name)"; done
+for path in "$@"; do [ -e "$path" ] && echo "seen $path"; done
+for path in {" ".join(_WRITES)} {_OUT}/written /tmp/written; do (: >> $path) 2>/dev/null && echo "wrote $path"; done
+for pid in /proc/[0-9]*; do echo "process $pid"; done
+dd if=/dev/zero of=/tmp/big bs=65536 count=64 2>/dev/null || echo "full /tmp"
+exit 0
+"""
+_GROW = f"exec dd if=/dev/zero of={_OUT}/big bs=65536 count=64"
+_FORK = f"for i in 1 2 3 4; do sleep 20 & done; echo few; for i in {'1 ' * 32}; do sleep 20 & done; echo many"
+_SWALLOW = """
+dd if=/dev/zero of=/dev/null bs=1048576 count=1 2>/dev/null && echo little
+exec dd if=/dev/zero of=/dev/null bs={} count=1
+"""
+_DRILL = f"""
+trap '' TERM HUP INT
+for name in 1 2 3 4; do (setsid sh -c 'while :; do echo beat >> {_OUT}/beats; sleep 0.02; done' &); done
+sleep 60
+"""
+
+
+class Probed(Sandbox, Protocol):
+    """A backend that can also be looked at without its system-call filter."""
+
+    def run_unfiltered(self, spec: SandboxSpec, sink: Sink, stop: Callable[[], bool]) -> Exit:
+        """Run without the filter."""
+        ...
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What one run inside said, line by line under its first word."""
+
+    exit: Exit
+    said: Mapping[str, list[str]]
+
+    def status(self, name: str) -> str:
+        """Give a line of /proc/self/status, its blanks made one."""
+        found = (line.split(" ", 1) for line in self.said.get("status", []))
+        return next((" ".join(rest[0].split()) for key, *rest in found if key == f"{name}:"), "")
+
+    def all(self, word: str) -> list[str]:
+        """Give the lines that begin with `word`."""
+        return self.said.get(word, [])
+
+
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """What the host prepared."""
+
+    backend: Probed
+    out: Path
+    secret: Path
+
+    def run(self, text: str, limits: Limits = _LIMITS) -> _Seen:
+        """Run a shell script in the backend."""
+        return _run(self.backend.run, self._spec(text, limits))
+
+    def run_unfiltered(self, text: str) -> _Seen:
+        """Run it without our filter."""
+        return _run(self.backend.run_unfiltered, self._spec(text, _LIMITS))
+
+    def drill(self, stop: Callable[[], bool]) -> Exit:
+        """Run the drill until `stop` says so."""
+        return self.backend.run(self._spec(_DRILL, _LIMITS), _Heard(), stop)
+
+    def _spec(self, text: str, limits: Limits) -> SandboxSpec:
+        argv = ("/bin/sh", "-c", text, "witness", str(self.secret), "/root/.ssh", "/var/lib/docker", _OUT)
+        return SandboxSpec(argv=argv, binds=(Bind(self.out, _OUT, writable=True),), limits=limits, cwd="/")
+
+
+def probe(backend: Probed, scratch: Path) -> tuple[Probe, ...]:
+    """Run the witness, the limits and the kill drill below `scratch`; every probe says what was seen."""
+    try:
+        with _room(backend, scratch) as room:
+            saw, bare = room.run(_WITNESS), room.run_unfiltered(_WITNESS)
+            return (
+                Probe("starts", ok=saw.exit.code == 0, detail=f"{saw.exit}", fix="the image needs a /bin/sh"),
+                *_identity(room, saw),
+                *_walls(saw, bare),
+                *_places(room, saw),
+                *_limits(room, saw),
+                _kill_drill(room),
+            )
+    except SandboxError as error:
+        return (Probe("starts", ok=False, detail=str(error), fix="do what the message says, then look again"),)
+    except OSError as error:
+        text = f"{error.filename or scratch}: {error.strerror}"
+        return (Probe("starts", ok=False, detail=text, fix=f"give preflight a folder that it may write: {scratch}"),)
+
+
+@contextmanager
+def _room(backend: Probed, scratch: Path) -> Iterator[_Room]:
+    scratch.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(dir=scratch.resolve(), prefix="preflight-"))
+    try:
+        folder.chmod(0o711)
+        out = folder / "out"
+        out.mkdir(mode=0o700)
+        os.chown(out, *backend.owner(0))
+        secret = folder / "secret"
+        secret.write_text("not for guests")
+        yield _Room(backend, out, secret)
+    finally:
+        shutil.rmtree(folder)
+
+
+def _run(run: Callable[[SandboxSpec, Sink, Callable[[], bool]], Exit], spec: SandboxSpec) -> _Seen:
+    heard = _Heard()
+    exit_ = run(spec, heard, lambda: False)
+    said: dict[str, list[str]] = {}
+    for line in heard.stdout.decode(errors="replace").splitlines():
+        word, _, rest = line.partition(" ")
+        said.setdefault(word, []).append(rest)
+    return _Seen(exit_, said)
+
+
+@dataclass(slots=True)
+class _Heard:
+    stdout: bytearray = field(default_factory=bytearray)
+
+    def __call__(self, stream: Stream, chunk: bytes) -> None:
+        if stream is Stream.STDOUT:
+            self.stdout += chunk
+
+
+def _judged(name: str, saw: object, expected: object, fix: str = _REPORT) -> Probe:
+    if saw == expected:
+        return Probe(name, ok=True, detail=f"{saw}")
+    return Probe(name, ok=False, detail=f"saw {saw}, expected {expected}", fix=fix)
+
+
+def _identity(room: _Room, saw: _Seen) -> Iterator[Probe]:
+    uid, gid = room.backend.owner(0)
+    yield _judged("uids", saw.status("Uid").split(), [str(uid)] * 4)
+    yield _judged("gids", saw.status("Gid").split(), [str(gid)] * 4)
+    yield _judged("not root on the host", "0" in saw.status("Uid").split(), expected=False)
+    yield _judged("groups", [group for group in saw.status("Groups").split() if group != str(gid)], [])
+    yield _judged("processes seen", len(saw.all("process")), 2)
+
+
+def _walls(saw: _Seen, bare: _Seen) -> Iterator[Probe]:
+    host = [f"{name} {os.readlink(f'/proc/self/ns/{name}')}" for name in _NAMESPACES]  # noqa: PTH115 (no path)
+    yield _judged("namespaces told", len(saw.all("namespace")), len(_NAMESPACES))
+    yield _judged("namespaces shared with the host", [one for one in saw.all("namespace") if one in host], [])
+    yield _judged("capabilities", {saw.status(power) for power in _POWERS}, {"0" * 16})
+    yield _judged("no new privileges", saw.status("NoNewPrivs"), "1")
+    yield _judged("system-call filter", saw.status("Seccomp"), "2")
+    filters = [int(one.status("Seccomp_filters") or 0) for one in (saw, bare)]
+    yield _judged("our filter above the engine's", filters, [2, 1], "start the engine with its default seccomp profile")
+    yield _judged("interfaces", saw.all("interface"), ["lo:"])
+
+
+def _places(room: _Room, saw: _Seen) -> Iterator[Probe]:
+    yield _judged(f"host's files, {room.secret.name} included", saw.all("seen"), [_OUT])
+    yield _judged("places that can be written", saw.all("wrote"), [f"{_OUT}/written", "/tmp/written"])  # noqa: S108 (inside)
+    yield _judged("host's uid of what was written", (room.out / "written").stat().st_uid, room.backend.owner(0)[0])
+
+
+def _limits(room: _Room, saw: _Seen) -> Iterator[Probe]:
+    yield _judged("size of /tmp", saw.all("full"), ["/tmp"])  # noqa: S108 (inside)
+    grown = room.run(_GROW)
+    yield _judged("file size", grown.exit.kind, ExitKind.SIGNALED)
+    yield _judged("file size on the host", (room.out / "big").stat().st_size, _LIMITS.file_size_bytes)
+    forked = room.run(_FORK)
+    fix = "give the engine the pids controller: a kernel with cgroups v2, or v1's pids mounted"
+    yield _judged("number of processes", ("few" in forked.said, "many" in forked.said), (True, False), fix)
+    swallowed = room.run(_SWALLOW.format(4 * _LIMITS.memory_bytes))
+    fix = "give the engine the memory controller (on Debian's v1: cgroup_enable=memory)"
+    yield _judged("memory", ("little" in swallowed.said, swallowed.exit.limit), (True, "memory"), fix)
+    waited = room.run("sleep 20", replace(_LIMITS, wall_s=0.2))
+    yield _judged("wall", waited.exit.limit, "wall")
+
+
+def _kill_drill(room: _Room) -> Probe:
+    """Stop a tree of daemons that ignore signals; the file in which they leave their beats tells that none lives on."""
+    beats = room.out / "beats"
+
+    def is_beating() -> bool:
+        return beats.exists() and beats.stat().st_size > _FEW_BEATS
+
+    before = time.monotonic()
+    exit_ = room.drill(is_beating)
+    took = time.monotonic() - before
+    if exit_.kind is not ExitKind.STOPPED:
+        return Probe("kill drill", ok=False, detail=f"the drill did not start: {exit_}", fix=_REPORT)
+    last = beats.stat().st_size
+    time.sleep(_SILENCE_S)
+    is_dead = beats.stat().st_size == last and took < _DEATH_S
+    return Probe("kill drill", ok=is_dead, detail=f"a tree of daemons was dead in {took:.2f} s", fix=_REPORT)

@@ -1,0 +1,55 @@
+"""A sweep in another sandbox than bubblewrap."""
+
+import json
+from pathlib import Path
+
+from tests.builders.farm_command import Desk, a_repository
+from tests.services.docker import DockerEngine
+
+_ECHO = "{kind: command, argv: [sh, -c, 'echo hello > greeting.txt; echo done']}"
+SWEEP = f"""\
+name: elsewhere
+sandbox: {{backend}}
+tasks:
+  - id: greet
+    repository: {{{{path: .}}}}
+    prompt: Write hello into greeting.txt.
+    oracle: {{{{kind: command, argv: [grep, -qx, hello, greeting.txt]}}}}
+arms:
+  - {{{{name: plain, role: comparator, agent: {_ECHO.replace("{", "{{").replace("}", "}}")}}}}}
+"""
+
+
+def _run(desk: Desk, backend: str, env: dict[str, str]) -> tuple[int, str]:
+    a_repository(desk.here, {"README": "Any repository.\n"})
+    (desk.here / "sweep.yaml").write_text(SWEEP.format(backend=backend))
+    ran = desk.farm("run", "sweep.yaml", env={"FARM_WORK_ROOT": str(desk.scratch / "root"), **env})
+    return ran.code, ran.out + ran.err
+
+
+def _facts(desk: Desk) -> dict[str, object]:
+    outcome = next(desk.here.glob(".farm/store/sweeps/*/attempts/*/1/outcome.json"))
+    facts: dict[str, object] = json.loads(outcome.read_bytes())["evidence"]["sandbox"]
+    return facts
+
+
+def _report(desk: Desk) -> str:
+    found: Path = next(desk.here.glob(".farm/store/sweeps/*/report/report.md"))
+    return found.read_text()
+
+
+def test_a_sweep_runs_in_docker_and_its_evidence_names_the_image(
+    desk: Desk, docker_engine: DockerEngine, docker_image: str
+) -> None:
+    env = {"FARM_SANDBOX": "docker", "FARM_DOCKER_IMAGE": docker_image, "FARM_DOCKER_ENGINE": docker_engine.url}
+    code, said = _run(desk, "docker", env)
+    assert code == 0, said
+    assert (_facts(desk)["backend"], _facts(desk)["image"]) == ("docker", docker_image)
+    assert "nothing contained the sessions" not in _report(desk)
+    assert docker_engine.containers() == []
+
+
+def test_docker_without_an_image_is_refused_before_any_cell(desk: Desk) -> None:
+    code, said = _run(desk, "docker", {"FARM_SANDBOX": "docker"})
+    assert code == 2
+    assert "FARM_DOCKER_IMAGE" in said

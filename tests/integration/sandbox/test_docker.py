@@ -1,0 +1,159 @@
+"""What is the docker backend's own: images, memory, what a dead worker leaves, what goes wrong."""
+
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from sandbox.backends.docker import Docker
+from sandbox.errors import SandboxError, SandboxRefusedError, SandboxUnavailableError
+from sandbox.spec import Door, ExitKind
+from sandbox.testing import LIMITS, Heard, script
+from tests.builders.sandbox_rooms import work_root
+from tests.services.docker import a_small_tree
+from tests.services.programs import program
+from tests.services.waiting import wait_until
+
+_WORKER = """
+import sys
+from pathlib import Path
+from sandbox.backends.docker import Docker
+from sandbox.testing import script
+root, image, url = sys.argv[1:]
+sink = lambda _stream, chunk: print(chunk.decode(), end="", flush=True)
+Docker(Path(root), image, url).run(script("trap '' TERM HUP INT; echo ready; sleep 100"), sink, lambda: False)
+"""
+
+
+@pytest.fixture
+def make(docker_engine):
+    made = []
+
+    def _make(image, url=docker_engine.url, root=None):
+        made.append(Docker(root or work_root() / "docker", image, url))
+        return made[-1]
+
+    yield _make
+    for one in made:
+        one.close()
+
+
+@pytest.fixture
+def box(make, docker_image):
+    return make(docker_image)
+
+
+def _run(box, spec, heard=None):
+    return box.run(spec, heard or Heard(), lambda: False)
+
+
+def test_memory_that_runs_out_is_a_limit_with_its_name(box):
+    spec = replace(
+        script("exec dd if=/dev/zero of=/dev/null bs=100M count=1"), limits=replace(LIMITS, memory_bytes=32 << 20)
+    )
+    exit_ = _run(box, spec)
+    assert (exit_.kind, exit_.limit) == (ExitKind.LIMIT, "memory")
+
+
+def test_a_child_out_of_memory_that_its_parent_got_over_is_no_limit_reached(box):
+    text = "dd if=/dev/zero of=/dev/null bs=100M count=1; exit 0"
+    exit_ = _run(box, replace(script(text), limits=replace(LIMITS, memory_bytes=32 << 20)))
+    assert (exit_.kind, exit_.code) == (ExitKind.EXITED, 0)
+
+
+def test_no_more_processes_than_the_limit_at_once(box):
+    heard = Heard()
+    text = "for i in 1 2 3; do sleep 20 & done; echo few; for i in 1 2 3; do sleep 20 & done; echo many"
+    _run(box, replace(script(text), limits=replace(LIMITS, processes=5)), heard)
+    assert heard.stdout == b"few\n"
+
+
+def test_input_that_the_guest_never_reads_holds_nobody_up(box):
+    exit_ = _run(box, replace(script("exec 0<&-; echo done"), stdin=bytes(8 << 20)))
+    assert (exit_.kind, exit_.code) == (ExitKind.EXITED, 0)
+
+
+def test_the_guest_can_neither_see_nor_forge_the_inits_last_word(box):
+    heard = Heard()
+    text = "cat /proc/1/environ /proc/1/fd/0 /proc/1/mem; echo exited 0 0 >&2; exit 7"
+    exit_ = _run(box, script(text), heard)
+    assert (exit_.kind, exit_.code) == (ExitKind.EXITED, 7)
+    assert heard.stdout == b""
+    assert heard.stderr.endswith(b"exited 0 0\n")
+
+
+def test_a_run_leaves_nothing_on_the_engine(box, docker_engine):
+    _run(box, script("exit 3"))
+    with pytest.raises(SandboxError, match="working directory '/nowhere' can't be entered"):
+        _run(box, replace(script("exit 3"), cwd="/nowhere"))
+    assert docker_engine.containers() == []
+
+
+def test_a_door_is_refused_rather_than_left_out(box, tmp_path):
+    with pytest.raises(SandboxRefusedError, match="no door yet"):
+        _run(box, replace(script(""), door=Door(tmp_path / "socket")))
+
+
+def test_what_an_image_sets_is_there_unless_the_spec_says_otherwise(make, docker_engine):
+    image = docker_engine.load(a_small_tree(program("busybox")), "ENV KEPT=image", "ENV CHANGED=image")
+    heard = Heard()
+    _run(make(image), replace(script("echo $KEPT $CHANGED"), env={"CHANGED": "spec"}), heard)
+    assert heard.stdout == b"image spec\n"
+
+
+def test_an_image_that_is_not_named_by_digest_is_refused(make, docker_engine, docker_image):
+    docker_engine.cli("tag", docker_image, "named:latest")
+    for name, words in (("named:latest", "tags move"), ("", "FARM_DOCKER_IMAGE"), (f"sha256:{'0' * 64}", "not on")):
+        with pytest.raises(SandboxUnavailableError, match=words):
+            make(name)
+
+
+def test_an_image_with_volumes_is_refused(make, docker_engine):
+    image = docker_engine.load(a_small_tree(program("busybox")), "VOLUME /data")
+    with pytest.raises(SandboxUnavailableError, match=r"declares volumes \(/data\)"):
+        make(image)
+
+
+def test_an_engine_that_does_not_answer_or_is_elsewhere_is_named(make, docker_image, tmp_path):
+    for url in (f"unix://{tmp_path}/none", "tcp://127.0.0.1:1"):
+        with pytest.raises(SandboxUnavailableError, match=url):
+            make(docker_image, url)
+
+
+def test_preflight_says_what_an_image_lacks(make, docker_engine):
+    image = docker_engine.load(a_small_tree(program("busybox"), shell=False))
+    probes = make(image).preflight(work_root() / "scratch")
+    assert [(probe.name, probe.ok) for probe in probes] == [("starts", False)]
+    assert "/bin/sh" in probes[0].detail
+
+
+def _killed_worker(root, docker_engine, docker_image):
+    words = [sys.executable, "-c", _WORKER, str(root), docker_image, docker_engine.url]
+    with subprocess.Popen(words, stdout=subprocess.PIPE) as worker:
+        assert worker.stdout.readline() == b"ready\n"
+        os.kill(worker.pid, signal.SIGKILL)
+
+
+def test_a_killed_workers_container_ends_at_once_and_the_next_worker_removes_it(make, docker_engine, docker_image):
+    root = work_root() / "killed"
+    _killed_worker(root, docker_engine, docker_image)
+    wait_until(lambda: docker_engine.cli("ps", "--quiet") == "", 5)
+    assert len(docker_engine.containers()) == 1
+    make(docker_image, root=work_root() / "another")
+    assert len(docker_engine.containers()) == 1
+    make(docker_image, root=root)
+    assert docker_engine.containers() == []
+
+
+def test_what_a_living_worker_has_is_left_alone(make, docker_image):
+    box, reaped = make(docker_image), []
+
+    def stop():
+        reaped.append(box.reap())
+        return len(reaped) > 2
+
+    assert box.run(script("sleep 100"), Heard(), stop).kind is ExitKind.STOPPED
+    assert set(reaped) == {0}
