@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from pydantic import ValidationError
-
 from farm.adapters import celery, embedded, local_worker, memory, redis, system_clock
 from farm.errors import SpecError
 from farm.model import Plan, SweepId, parse_record
@@ -30,7 +28,7 @@ from farm.ports import (
     Signals,
     Store,
 )
-from farm.settings import FarmSettings
+from farm.settings import FarmSettings, read
 
 _MOST_NAMED = 5
 
@@ -54,12 +52,7 @@ class Exchange:
 
 def read_settings() -> FarmSettings:
     """Read FARM_* from the environment; raise SpecError naming the variable that is wrong."""
-    try:
-        return FarmSettings()
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = "FARM_" + "_".join(str(part) for part in first["loc"]).upper()
-        raise SpecError(f"{name} is {first['input']!r}: {first['msg']}") from error
+    return read(FarmSettings)
 
 
 def clock() -> Clock:

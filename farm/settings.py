@@ -1,11 +1,15 @@
 """Settings from the environment (FARM_*), read once, in a bootstrap."""
 
 from pathlib import Path
+from typing import TypeVar
 
-from pydantic import SecretStr
+from pydantic import SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from farm.errors import SpecError
 from farm.ports import StoreAccess
+
+S = TypeVar("S", bound="FarmSettings")
 
 
 class FarmSettings(BaseSettings):
@@ -36,3 +40,13 @@ class FarmSettings(BaseSettings):
             access_key=self.s3_access_key,
             secret_key=self.s3_secret_key.get_secret_value() if self.s3_secret_key else None,
         )
+
+
+def read(kind: type[S]) -> S:
+    """Read FARM_* from the environment; raise SpecError naming the variable that is wrong."""
+    try:
+        return kind()
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = "FARM_" + "_".join(str(part) for part in first["loc"]).upper()
+        raise SpecError(f"{name} is {first['input']!r}: {first['msg']}") from error

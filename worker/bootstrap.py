@@ -10,14 +10,13 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from pydantic import ValidationError
-
 from farm import telemetry
 from farm.adapters import celery, redis, system_clock
 from farm.errors import SpecError
 from farm.model import Host
 from farm.plugins import Group, Plugins
 from farm.ports import Store
+from farm.settings import read
 from farm.version import __version__
 from sandbox.errors import SandboxError
 from sandbox.spec import Probe, Sandbox
@@ -38,12 +37,7 @@ register = celery.register
 @cache
 def read_settings() -> WorkerSettings:
     """Read FARM_* from the environment; raise SpecError naming the variable that is wrong."""
-    try:
-        return WorkerSettings()
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = "FARM_" + "_".join(str(part) for part in first["loc"]).upper()
-        raise SpecError(f"{name} is {first['input']!r}: {first['msg']}") from error
+    return read(WorkerSettings)
 
 
 @cache

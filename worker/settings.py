@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Self
 
-from pydantic import Field, SecretStr, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import Field, model_validator
 
 from farm.errors import SpecError
-from farm.ports import StoreAccess
+from farm.settings import FarmSettings
 
 _MOST_BEAT_S = 5.0
 """The coordinator takes a lease that it has not seen for 6 s for lost: a wiped Redis must hear of it sooner."""
@@ -18,19 +17,9 @@ _BEATS_A_LEASE = 3
 """Two heartbeats may be lost."""
 
 
-class WorkerSettings(BaseSettings):
+class WorkerSettings(FarmSettings):
     """Where the farm's services are, and what this host gives."""
 
-    model_config = SettingsConfigDict(env_prefix="FARM_", extra="ignore")
-
-    redis_url: str | None = None
-    store: str | None = None
-    """`file:///…` or `s3://bucket/prefix`."""
-    s3_endpoint_url: str | None = None
-    s3_region: str | None = None
-    s3_path_style: bool = False
-    s3_access_key: str | None = None
-    s3_secret_key: SecretStr | None = None
     work_root: Path | None = None
     """Where cells live; None: /var/lib/cellfarm for root, /var/tmp/cellfarm-<uid> for anybody else."""
     slots: Annotated[int, Field(ge=1, le=1000)] | None = None
@@ -80,13 +69,3 @@ class WorkerSettings(BaseSettings):
     @property
     def host(self) -> str:
         return self.host_id or socket.gethostname() or "host"
-
-    @property
-    def store_access(self) -> StoreAccess:
-        return StoreAccess(
-            endpoint_url=self.s3_endpoint_url,
-            region=self.s3_region,
-            path_style=self.s3_path_style,
-            access_key=self.s3_access_key,
-            secret_key=self.s3_secret_key.get_secret_value() if self.s3_secret_key else None,
-        )
