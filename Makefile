@@ -33,8 +33,8 @@ $(VENV)/.dev: requirements/dev.lock pyproject.toml ops/bootstrap.sh
 
 lock:
 	echo "setuptools>=77" | uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header - -o requirements/build.lock
-	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra local pyproject.toml -o requirements/runtime.lock
-	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra local --group dev pyproject.toml -o requirements/dev.lock
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra local --extra pytest pyproject.toml -o requirements/runtime.lock
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra local --extra pytest --group dev pyproject.toml -o requirements/dev.lock
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

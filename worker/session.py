@@ -11,12 +11,13 @@ from typing import Protocol
 
 from pydantic import JsonValue
 
-from farm.model import Artifact, Cell, OracleFinding, ProcessExit, SessionReport, Task
+from farm.model import Artifact, Cell, Digest, OracleFinding, ProcessExit, SessionReport, Task
 from sandbox.spec import Stream
 
 WORKSPACE = "/cell/ws"
 OUT = "/cell/out"
 HOME = "/home/agent"
+KIT = "/cell/kit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,14 @@ class CheckResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Kit:
+    """Python sources of ours that a check needs to see: relative paths and bytes, told apart by their digest."""
+
+    digest: Digest
+    files: Mapping[str, bytes]
+
+
+@dataclass(frozen=True, slots=True)
 class OracleRequest:
     """What an oracle may know: the sessions' reports, and a way to run checks out of the session's reach."""
 
@@ -114,6 +123,8 @@ class OracleRequest:
     """Random, told to the check alone (FARM_NONCE): what it reports counts only with it."""
     check: Callable[[tuple[str, ...], Mapping[str, str]], CheckResult]
     """Run argv with extra environment in the verifier's sandbox: no network, no session alive."""
+    lend: Callable[[Kit], str]
+    """Make a kit visible, read-only, to every check that follows; gives its folder inside the verifier's sandbox."""
     keep: Callable[[str, str, bytes], Artifact]
     """Keep bytes as an artifact: role, media type, body."""
 

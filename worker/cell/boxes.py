@@ -23,7 +23,8 @@ class CheckPlan:
     workspace: Path
     limits: Limits
     is_writable: bool = False
-    hidden: Bind | None = None
+    beside: tuple[Bind, ...] = ()
+    """What else it sees, read-only: the hidden files, a kit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ class Boxes:
         bind = Bind(plan.workspace, WORKSPACE, writable=plan.is_writable)
         box = SandboxSpec(
             argv=plan.argv,
-            binds=(bind,) if plan.hidden is None else (bind, plan.hidden),
+            binds=(bind, *plan.beside),
             limits=_limits(plan.limits),
             cwd=WORKSPACE,
             env=plan.env,
@@ -112,4 +113,6 @@ def _process_exit(ended: spec.Exit) -> ProcessExit:
         wall_s=ended.wall_s,
         cpu_s=ended.cpu_s,
         peak_memory_bytes=ended.peak_memory_bytes,
+        peak_processes=ended.peak_processes,
+        limits_touched=ended.limits_touched,
     )

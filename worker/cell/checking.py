@@ -13,7 +13,7 @@ from worker.cell.boxes import Boxes, CheckPlan
 from worker.cell.cast import Cast
 from worker.cell.ports import Truth
 from worker.cell.stops import VerifierBrokenError
-from worker.session import CheckResult, OracleRequest
+from worker.session import KIT, CheckResult, Kit, OracleRequest
 from worker.staging.ground import Ground
 from worker.staging.hidden import hidden_files
 from worker.trees.copying import copy_tree, listing
@@ -72,11 +72,16 @@ class Checks:
 
     def _ask(self, sessions: tuple[SessionReport, ...], hidden: Bind | None) -> OracleFinding:
         oracle = self.cast.task.oracle
+        beside = [] if hidden is None else [hidden]
+
+        def lend(kit: Kit) -> str:
+            beside.append(Bind(self.ground.kit(kit), KIT))
+            return KIT
 
         def check(argv: tuple[str, ...], env: Mapping[str, str]) -> CheckResult:
             is_writable = oracle.workspace is WorkspaceMode.WRITABLE
             return self.boxes.run_check(
-                CheckPlan(argv, env, self.boxes.folder.workspace, oracle.limits, is_writable, hidden)
+                CheckPlan(argv, env, self.boxes.folder.workspace, oracle.limits, is_writable, tuple(beside))
             )
 
         request = OracleRequest(
@@ -86,6 +91,7 @@ class Checks:
             hidden=hidden.target if hidden is not None else None,
             nonce=secrets.token_hex(16),
             check=check,
+            lend=lend,
             keep=self.attempt.keeper.keep,
         )
         return self.cast.oracle.find(request)

@@ -1,6 +1,7 @@
 """The worker's folders on a host, and who may clear them away.
 
     <root>/templates/<key>/           sanitised workspaces, made once a host
+    <root>/kits/<digest>/             sources of ours that a check sees, laid out once a host
     <root>/cells/<area>/<cell>/       one cell's home, workspace and output
     <root>/stage/<area>/<stage>/      an oracle's hidden files, while it runs
 
@@ -16,6 +17,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from worker.session import Kit
+from worker.staging.kits import ready_kit
 from worker.trees.copying import Ownership, give
 from worker.trees.errors import TreeError
 from worker.trees.removing import remove_tree
@@ -23,6 +26,7 @@ from worker.trees.removing import remove_tree
 _CELLS = "cells"
 _STAGE = "stage"
 _TEMPLATES = "templates"
+_KITS = "kits"
 _DOOR = ".door"
 
 
@@ -100,6 +104,10 @@ class Ground:
         give(stage, Ownership(os.geteuid(), group.gid))
         return stage
 
+    def kit(self, kit: Kit) -> Path:
+        """Give the folder of `kit`, laying it out when this host has none."""
+        return ready_kit(self._root / _KITS, self.drafts, kit)
+
     def close(self) -> None:
         """Give the areas up, at the process's end."""
         for area in (self._cells, self._stage):
@@ -116,7 +124,7 @@ def prepare_root(root: Path) -> None:
     if not root.exists():
         root.mkdir(parents=True, exist_ok=True)
         root.chmod(0o711)
-    for name, mode in ((_CELLS, 0o711), (_STAGE, 0o711), (_TEMPLATES, 0o700)):
+    for name, mode in ((_CELLS, 0o711), (_STAGE, 0o711), (_KITS, 0o711), (_TEMPLATES, 0o700)):
         (root / name).mkdir(exist_ok=True)
         (root / name).chmod(mode)
 

@@ -38,6 +38,7 @@ from worker.cell.line import CellLine
 from worker.cell.ports import Exchange, LinePorts, Place, Timing, Truth
 from worker.oracles.answer import AnswerOracle
 from worker.oracles.command import CommandOracle
+from worker.oracles.pytest_oracle import PytestOracle
 from worker.programs.single import SingleProgram
 
 FILES: Mapping[str, str] = {"README.md": "A repository.\n", "src/a.py": "A = 1\n", "src/b.py": "B = 2\n"}
@@ -48,7 +49,7 @@ PLUGINS = Plugins(
     {
         "agents": {"scripted": ScriptedAgent},
         "programs": {"single": SingleProgram},
-        "oracles": {"answer": AnswerOracle, "command": CommandOracle},
+        "oracles": {"answer": AnswerOracle, "command": CommandOracle, "pytest": PytestOracle},
     }
 )
 

@@ -1,68 +1,19 @@
 """The oracles `answer` and `command`, with checks that are told what to say."""
 
 import json
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from farm.errors import SpecError
 from farm.model import (
-    Artifact,
-    Digest,
     ExitKind,
     OracleFinding,
-    OracleSpec,
-    ProcessExit,
-    SessionReport,
-    Snapshot,
-    Task,
 )
+from tests.builders.worker.oracles import DONE, NONCE, Room
 from worker.oracles.answer import AnswerOracle
 from worker.oracles.command import CommandOracle
-from worker.session import CheckResult, OracleRequest
-
-DIGEST = Digest.of(b"")
-DONE = ProcessExit(kind=ExitKind.EXITED, code=0, wall_s=1.0)
-NONCE = "abc123"
-TASK = Task(
-    id="fix",
-    snapshot=Snapshot(commit="0" * 40, tree=DIGEST, size_bytes=0),
-    prompt=DIGEST,
-    oracle=OracleSpec(kind="answer"),
-)
-
-
-class Room:
-    """A place where a check runs as told and artifacts are kept."""
-
-    def __init__(self, result: CheckResult | None = None, answer: str | None = "x") -> None:
-        self.result = result
-        self.answer = answer
-        self.asked: list[tuple[tuple[str, ...], Mapping[str, str]]] = []
-        self.kept: dict[str, bytes] = {}
-
-    def check(self, argv: tuple[str, ...], env: Mapping[str, str]) -> CheckResult:
-        self.asked.append((argv, env))
-        assert self.result is not None
-        return self.result
-
-    def keep(self, role: str, media_type: str, body: bytes) -> Artifact:
-        self.kept[role] = body
-        return Artifact(role=role, media_type=media_type, digest=Digest.of(body), size_bytes=len(body))
-
-    def request(self) -> OracleRequest:
-        session = SessionReport(name="work", exit=DONE, reason="success", final_answer=self.answer)
-        return OracleRequest(
-            task=TASK,
-            sessions=(session,),
-            workspace=Path("/nowhere"),
-            hidden="/cell/.o-1",
-            nonce=NONCE,
-            check=self.check,
-            keep=self.keep,
-        )
+from worker.session import CheckResult
 
 
 def judged(expected: Any, answer: str | None) -> OracleFinding:

@@ -1,0 +1,54 @@
+"""A place where an oracle is asked, with a check that ends as told."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from farm.model import Artifact, Digest, ExitKind, OracleSpec, ProcessExit, SessionReport, Snapshot, Task
+from worker.session import CheckResult, Kit, OracleRequest
+
+DIGEST = Digest.of(b"")
+DONE = ProcessExit(kind=ExitKind.EXITED, code=0, wall_s=1.0)
+NONCE = "abc123"
+TASK = Task(
+    id="fix",
+    snapshot=Snapshot(commit="0" * 40, tree=DIGEST, size_bytes=0),
+    prompt=DIGEST,
+    oracle=OracleSpec(kind="answer"),
+)
+
+
+class Room:
+    """A place where a check runs as told and artifacts are kept."""
+
+    def __init__(self, result: CheckResult | None = None, answer: str | None = "x") -> None:
+        self.result = result
+        self.answer = answer
+        self.asked: list[tuple[tuple[str, ...], Mapping[str, str]]] = []
+        self.kept: dict[str, bytes] = {}
+        self.lent: list[Kit] = []
+
+    def check(self, argv: tuple[str, ...], env: Mapping[str, str]) -> CheckResult:
+        self.asked.append((argv, env))
+        assert self.result is not None
+        return self.result
+
+    def lend(self, kit: Kit) -> str:
+        self.lent.append(kit)
+        return "/cell/kit"
+
+    def keep(self, role: str, media_type: str, body: bytes) -> Artifact:
+        self.kept[role] = body
+        return Artifact(role=role, media_type=media_type, digest=Digest.of(body), size_bytes=len(body))
+
+    def request(self) -> OracleRequest:
+        session = SessionReport(name="work", exit=DONE, reason="success", final_answer=self.answer)
+        return OracleRequest(
+            task=TASK,
+            sessions=(session,),
+            workspace=Path("/nowhere"),
+            hidden="/cell/.o-1",
+            nonce=NONCE,
+            check=self.check,
+            lend=self.lend,
+            keep=self.keep,
+        )

@@ -1,0 +1,235 @@
+"""The process that judges: it never imports the candidate, and the candidate can't read or write into it.
+
+It starts `run_tests` and reads its records from a pipe. It says "right" only if every test that the hidden files hold,
+by their source, ran and passed, every test that must fail failed, and the run came to its own end. Its standard output
+is nobody else's, and the nonce in it is known to it alone.
+"""
+
+import ast
+import ctypes
+import json
+import os
+import secrets
+import select
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+_SET_DUMPABLE = 4
+_MOST_BYTES = 16 << 20
+_MOST_NAMED = 5
+_TICK_S = 0.05
+_CANARY = "farm_must_fail.py"
+_SOME_FAILED = 1
+"""How pytest ends a run in which all that must fail failed."""
+
+
+class BrokenCheckError(Exception):
+    """The check itself can't be made: its hidden files are not what its options say."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """One test by its file and its name; one without a parameter stands for all of its parameters."""
+
+    file: str
+    name: str
+
+    @property
+    def label(self) -> str:
+        """Give the name by which people know it."""
+        return f"{self.file}::{self.name}"
+
+    def is_met_by(self, file: str, name: str) -> bool:
+        return file == self.file and (name == self.name or name.startswith(f"{self.name}["))
+
+
+@dataclass
+class Run:
+    """What the records of a run say."""
+
+    phases: dict[Wanted, dict[str, str]] = field(default_factory=dict)
+    broken: list[str] = field(default_factory=list)
+    is_ready: bool = False
+    is_ended: bool = False
+    is_forged: bool = False
+
+
+def wanted_of(entry: str, folder: Path) -> list[Wanted]:
+    """List the tests that an entry names: a file, or `file::name`, by the source of the hidden file."""
+    file, _, name = entry.partition("::")
+    try:
+        tree = ast.parse((folder / file).read_bytes())
+    except (OSError, SyntaxError, ValueError) as error:
+        raise BrokenCheckError(f"the hidden test file {file!r} can't be read: {error}") from error
+    names = list(_tests_in(tree.body, ""))
+    if not name:
+        if not names:
+            raise BrokenCheckError(f"the hidden test file {file!r} holds no test")
+        return [Wanted(file, one) for one in names]
+    plain = name.partition("[")[0]
+    inside = [one for one in names if one == plain or one.startswith(f"{plain}::")]
+    if not inside:
+        raise BrokenCheckError(f"the hidden test file {file!r} holds no test {plain!r}")
+    return [Wanted(file, name if one == plain else one) for one in inside]
+
+
+def _tests_in(body: list[ast.stmt], prefix: str) -> Iterator[str]:
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test"):
+            yield prefix + node.name
+        elif isinstance(node, ast.ClassDef) and _holds_tests(node):
+            yield from _tests_in(node.body, f"{prefix}{node.name}::")
+
+
+def _holds_tests(node: ast.ClassDef) -> bool:
+    return node.name.startswith("Test") or any(ast.unparse(base).endswith("TestCase") for base in node.bases)
+
+
+def run(order: dict[str, Any]) -> Run:
+    """Run the tests in a process of their own and read its records to its end."""
+    token = secrets.token_hex(16)
+    ours, theirs = os.pipe()
+    here = Path(__file__).parent
+    tests = [f"{order['hidden']}/{entry}" for entry in dict.fromkeys((*order["tests"], *order["must_fail"]))]
+    told = {**order, "descriptor": theirs, "tests": [*tests, str(here / _CANARY)], "ini": str(here / "pytest.ini")}
+    del told["must_fail"]
+    child = subprocess.Popen(  # noqa: S603 (our own interpreter and script)
+        [sys.executable, "-I", "-S", "-B", str(here / "run_tests.py"), json.dumps(told)],
+        stdin=subprocess.PIPE,
+        stdout=2,
+        pass_fds=(theirs,),
+        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},  # noqa: TID251 (inside the sandbox, ours by list)
+    )
+    os.close(theirs)
+    if child.stdin is not None:
+        child.stdin.write(token.encode() + b"\n")
+        child.stdin.close()
+    return _read(_records(ours, child), token)
+
+
+def _records(descriptor: int, child: "subprocess.Popen[bytes]") -> bytes:
+    """Read until the child has ended: whom it left behind has no say."""
+    said = bytearray()
+    os.set_blocking(descriptor, False)
+    is_over = False
+    while not is_over:
+        is_over = child.poll() is not None
+        select.select([descriptor], [], [], 0 if is_over else _TICK_S)
+        try:
+            while len(said) <= _MOST_BYTES and (part := os.read(descriptor, 1 << 16)):
+                said += part
+        except BlockingIOError:
+            continue
+        if not is_over:  # the pipe is closed, or too much was said
+            if len(said) > _MOST_BYTES:
+                child.kill()
+            child.wait()
+            is_over = True
+    return bytes(said)
+
+
+def _read(said: bytes, token: str) -> Run:
+    found = Run()
+    for line in said.splitlines():
+        try:
+            record = json.loads(line)
+            is_ours = secrets.compare_digest(str(record["token"]), token) and not found.is_ended
+        except (ValueError, TypeError, KeyError):
+            is_ours, record = False, {}
+        if not is_ours:
+            found.is_forged = True
+        elif "ready" in record:
+            found.is_ready = True
+        elif "broken" in record:
+            found.broken.append(str(record["broken"]))
+        elif "end" in record:
+            found.is_ended = record["end"] == _SOME_FAILED
+        else:
+            test = Wanted(str(record.get("file")), str(record.get("name")))
+            found.phases.setdefault(test, {})[str(record.get("when"))] = str(record.get("outcome"))
+    return found
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What must pass and what must fail, by the hidden files' source."""
+
+    passing: list[Wanted]
+    failing: list[Wanted]
+
+
+def complaint(found: Run, expected: Expected) -> str | None:
+    """Say why the answer is not right; None when it is."""
+    if found.is_forged:
+        return "the record of the test run was tampered with"
+    if found.broken:
+        return f"these could not be imported: {_some(found.broken)}"
+    for test, phases in found.phases.items():
+        if _is_among(test, expected.failing) and phases.get("call", "failed") != "failed":
+            return f"{test.label} did not fail, as it must: the candidate changes how tests are judged"
+    if not found.is_ended:
+        return "the test run ended before its end"
+    missing = [one.label for one in (*expected.passing, *expected.failing) if not _ran(one, found)]
+    if missing:
+        return f"these tests did not run: {_some(missing)}"
+    failed = [test.label for test in found.phases if not _is_among(test, expected.failing) and not _passed(test, found)]
+    return f"{len(failed)} tests failed: {_some(failed)}" if failed else None
+
+
+def _ran(one: Wanted, found: Run) -> bool:
+    return any(one.is_met_by(test.file, test.name) for test in found.phases)
+
+
+def _passed(test: Wanted, found: Run) -> bool:
+    return found.phases[test] == {"setup": "passed", "call": "passed", "teardown": "passed"}
+
+
+def _is_among(test: Wanted, wanted: list[Wanted]) -> bool:
+    return any(one.is_met_by(test.file, test.name) for one in wanted)
+
+
+def _some(names: list[str]) -> str:
+    rest = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def judge(order: dict[str, Any]) -> dict[str, Any]:
+    """Run the order and give the finding."""
+    hidden = Path(order["hidden"])
+    try:
+        failing = [one for entry in order["must_fail"] for one in wanted_of(entry, hidden)]
+        named = [one for entry in order["tests"] for one in wanted_of(entry, hidden)]
+    except BrokenCheckError as error:
+        return {"correct": None, "problem": str(error)}
+    passing = [one for one in named if not _is_among(one, failing)]
+    if not passing:
+        return {"correct": None, "problem": "no test is left that must pass"}
+    found = run(order)
+    if not found.is_ready:
+        return {"correct": None, "problem": "pytest could not be started in the sandbox; see the check's stderr"}
+    wrong = complaint(found, Expected(passing, [*failing, *_canaries(hidden)]))
+    numbers = {"tests": len(passing), "tests_run": len(found.phases)}
+    return {"correct": wrong is None, "error": wrong and wrong[:2000], "numbers": numbers}
+
+
+def _canaries(hidden: Path) -> list[Wanted]:
+    """List our own tests that must fail, under the name by which pytest calls their file from the hidden folder."""
+    here = Path(__file__).parent
+    return [Wanted(os.path.relpath(here / _CANARY, hidden), one.name) for one in wanted_of(_CANARY, here)]
+
+
+def main() -> None:
+    """Judge the order in argv and print the finding."""
+    nonce = os.environ.pop("FARM_NONCE")  # noqa: TID251 (told to the check this way)
+    # From here on nobody of our user can read our memory, our environment or our descriptors.
+    if ctypes.CDLL(None).prctl(_SET_DUMPABLE, 0, 0, 0, 0) != 0:
+        raise SystemExit("the verifier could not close itself to the candidate")
+    print(f"FARM-FINDING {nonce} {json.dumps(judge(json.loads(sys.argv[1])))}", flush=True)  # noqa: T201 (the finding)
+
+
+if __name__ == "__main__":
+    main()
