@@ -316,25 +316,46 @@ def environment():
     }
 
 
+def reaches_itself():
+    """The control: a network call can succeed here."""
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        return connects(socket.AF_INET, door.getsockname())
+
+
+def resolves():
+    before = time.monotonic()
+    found = attempt(lambda: str(socket.getaddrinfo("example.org", 80)))
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+        sent = attempt(lambda: asked.sendto(b"?", ("192.0.2.53", 53)) and None)
+    return {"N4": found, "N4 datagram": sent, "N4 seconds": time.monotonic() - before}
+
+
 def network():
     return {
         "N1": {
             "v4": connects(socket.AF_INET, ("127.0.0.1", FOR["port"])),
             "v6": connects(socket.AF_INET6, ("::1", FOR["port6"])),
             "metadata": connects(socket.AF_INET, ("169.254.169.254", 80)),
-            "elsewhere": connects(socket.AF_INET, ("192.0.2.1", 80)),
+            **{place: connects(socket.AF_INET, (place, 80)) for place in ("192.0.2.1", "198.51.100.1", "203.0.113.1")},
+            "2001:db8::1": connects(socket.AF_INET6, ("2001:db8::1", 80)),
         },
+        "N1 own": reaches_itself(),
         "N1 interfaces": [interface for _, interface in socket.if_nameindex()],
         "N2": connects(socket.AF_UNIX, "\0" + FOR["abstract"]),
+        "N3 pathname": connects(socket.AF_UNIX, FOR["pathname"]),
         "N3": [
             p for p in ("/run/docker.sock", "/var/run/docker.sock", "/run/dbus", "/run/containerd") if os.path.exists(p)
         ],
-        "N4": attempt(lambda: str(socket.getaddrinfo("example.org", 80))),
+        **resolves(),
         "N5": {
             str(f): makes(f, k) for f, k in ((40, 1), (17, 3), (38, 5), (31, 3), (44, 3), (29, 3), (30, 1), (21, 5))
         },
         "N5n": {str(f): makes(f) for f in (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6)},
-        "N6": {"shm": os.listdir("/dev/shm"), "sysv": open("/proc/sysvipc/shm").read().count("\n")},
+        "N6": {
+            "files": os.listdir("/dev/shm"),
+            **{kind: open(f"/proc/sysvipc/{kind}").read().count("\n") for kind in ("shm", "msg", "sem")},
+            "segment": "done" if LIBC.shmget(FOR["shared"], 0, 0) >= 0 else name(ctypes.get_errno()),
+        },
     }
 
 

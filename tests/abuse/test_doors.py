@@ -1,6 +1,8 @@
 """E, N and R: what is inherited, whom a guest can reach, and how much it can take."""
 
+import ctypes
 import socket
+from pathlib import Path
 
 import pytest
 
@@ -29,13 +31,18 @@ def test_e3_nothing_that_steers_a_loader_or_an_interpreter_gets_in(guest):
 
 def test_n1_nothing_answers_by_network(guest):
     refused = {"v4": "ECONNREFUSED", "v6": "ECONNREFUSED"}
-    assert guest["N1"] == {**refused, "metadata": "ENETUNREACH", "elsewhere": "ENETUNREACH"}
+    elsewhere = ("metadata", "192.0.2.1", "198.51.100.1", "203.0.113.1", "2001:db8::1")
+    assert guest["N1"] == {**refused, **dict.fromkeys(elsewhere, "ENETUNREACH")}
     assert guest["N1 interfaces"] == ["lo"]
 
 
 def test_n1n_the_host_reaches_those_doors(host):
     for address in (("127.0.0.1", host.port), ("::1", host.port6)):
         socket.create_connection(address, timeout=3).close()
+
+
+def test_n1n_the_guest_reaches_a_door_of_its_own(guest):
+    assert guest["N1 own"] == "done"
 
 
 def test_n2_the_hosts_abstract_sockets_are_out_of_reach(guest):
@@ -51,8 +58,19 @@ def test_n3_no_socket_of_a_daemon_is_there(guest):
     assert guest["N3"] == []
 
 
-def test_n4_no_name_is_resolved(guest):
+def test_n3_a_socket_of_the_hosts_is_not_there_by_its_path(guest):
+    assert guest["N3 pathname"] == "ENOENT"
+
+
+def test_n3n_the_host_reaches_that_socket(host):
+    with socket.socket(socket.AF_UNIX) as caller:
+        caller.connect(str(host.pathname))
+
+
+def test_n4_no_name_is_resolved_and_the_answer_comes_at_once(guest):
     assert guest["N4"] in {"-2", "-3"}
+    assert guest["N4 datagram"] == "ENETUNREACH"
+    assert guest["N4 seconds"] < 1
 
 
 def test_n5_other_socket_families_do_not_exist(guest):
@@ -72,7 +90,22 @@ def test_n5n_without_the_filter_a_machine_socket_is_made_where_the_kernel_has_th
 
 
 def test_n6_shared_memory_is_its_own(guest):
-    assert guest["N6"] == {"shm": [], "sysv": 1}
+    assert guest["N6"] == {"files": [], "shm": 1, "msg": 1, "sem": 1, "segment": "ENOENT"}
+
+
+def test_n6n_the_host_sees_what_it_shares(host):
+    assert host.shared_file.exists()
+    assert ctypes.CDLL(None).shmget(host.shared, 0, 0) >= 0
+    assert Path("/proc/sysvipc/shm").read_text().count("\n") > 1
+
+
+def test_n7_a_tool_reaches_no_door_and_its_session_reaches_it_both_ways(tool):
+    assert tool["agent"] == {"socket": "done", "port": "done", "room": True, "session": True}
+    assert tool["child"] == {"socket": "ENOENT", "port": "ECONNREFUSED", "room": False, "session": False}
+
+
+def test_n7n_a_tool_that_is_the_sessions_own_child_reaches_the_same(flat_tool):
+    assert flat_tool["child"] == flat_tool["agent"] == {"socket": "done", "port": "done", "room": True, "session": True}
 
 
 def test_k5_forks_end_at_the_limit(guest, host):

@@ -5,12 +5,15 @@ It is copied beside the package and run by the system's Python, maybe as another
 
 import json
 import os
+import socket
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 from sandbox.backends.bubblewrap import Bubblewrap
-from sandbox.spec import Bind, Limits, SandboxSpec, Stream
+from sandbox.door import listening
+from sandbox.spec import Bind, Door, Limits, SandboxSpec, Stream, ToolRoom
 from sandbox.testing import SandboxConformance
 
 
@@ -55,6 +58,10 @@ def visit(backend, home, order):
     )
     run = backend.run if order["filtered"] else backend.run_unfiltered
     exit_ = run(spec, keep, lambda: False)
+    return told(exit_, heard)
+
+
+def told(exit_, heard):
     return {
         "code": exit_.code,
         "stdout": heard[Stream.STDOUT].decode(errors="replace"),
@@ -62,8 +69,47 @@ def visit(backend, home, order):
     }
 
 
+def answer(listener):
+    while True:
+        try:
+            caller = listener.accept()[0]
+        except OSError:  # shut down: the visit is over
+            return
+        with caller:
+            caller.recv(1)
+            caller.sendall(b"!")
+
+
+def call(backend, home, order):
+    """Run a guest script with a door and a tool room."""
+    home.chmod(0o711)
+    heard = {Stream.STDOUT: b"", Stream.STDERR: b""}
+
+    def keep(stream, chunk):
+        heard[stream] += chunk
+
+    with listening(home / "door", backend.owner(0)) as listener:
+        answering = threading.Thread(target=answer, args=(listener,))
+        answering.start()
+        spec = SandboxSpec(
+            argv=(order["python"], "-I", "-S", "-B", "-c", order["script"], order["script"], order["as"]),
+            binds=(),
+            limits=Limits(**order["limits"]),
+            cwd="/",
+            door=Door(home / "door"),
+            tools=ToolRoom(home / "tools"),
+        )
+        exit_ = backend.run(spec, keep, lambda: False)
+        listener.shutdown(socket.SHUT_RDWR)
+        answering.join()
+    return told(exit_, heard)
+
+
+DEEDS = {"conform": lambda backend, _home, _order: conform(backend), "visit": visit, "call": call}
+
+
 if __name__ == "__main__":
     order = json.loads(sys.stdin.read())
     home = Path(order["home"])
     backend = Bubblewrap(home / "work")
-    print(json.dumps(conform(backend) if order["do"] == "conform" else visit(backend, home, order)))  # noqa: T201 (the answer to whoever started this)
+    print(json.dumps(DEEDS[order["do"]](backend, home, order)))  # noqa: T201 (the answer to whoever started this)
