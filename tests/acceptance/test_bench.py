@@ -1,17 +1,29 @@
-"""The bench of the farm's own cost still runs; its figures are for people and other days."""
+"""The benches still run; their figures are for people and other days."""
 
 import json
 import subprocess
 import sys
 from pathlib import Path
 
-BENCH = Path(__file__).parents[2] / "ops" / "bench" / "cells.py"
+BENCHES = Path(__file__).parents[2] / "ops" / "bench"
 
 
 def test_the_bench_measures_cells_celery_and_bubblewrap_in_one_run() -> None:
     options = ("--cells", "8", "--slots", "2", "--repetitions", "1", "--json")
-    ran = subprocess.run((sys.executable, BENCH, *options), capture_output=True, text=True, check=False)
+    ran = subprocess.run((sys.executable, BENCHES / "cells.py", *options), capture_output=True, text=True, check=False)
     assert ran.returncode in {0, 1}, ran.stderr
     report = json.loads(ran.stdout)
     assert len(report["rounds"]) == 1
     assert min(report["celery_tasks_per_s"], report["celery_cpu_ms"], report["bwrap_pair_cpu_ms"]) > 0
+
+
+def test_the_door_adds_less_than_half_a_millisecond_to_a_request_at_the_median() -> None:
+    ran = subprocess.run((sys.executable, BENCHES / "door.py", "200"), capture_output=True, text=True, check=True)
+    added = [float(line.split()[-1]) for line in ran.stdout.splitlines() if line.startswith("keep-alive")]
+    assert len(added) == 2
+    assert max(added) < 0.5
+
+
+def test_the_tool_rooms_bench_measures_each_way_to_run_a_tool() -> None:
+    ran = subprocess.run((sys.executable, BENCHES / "tool_room.py", "5"), capture_output=True, text=True, check=True)
+    assert sum(line.startswith("/bin/true") for line in ran.stdout.splitlines()) == 3

@@ -5,12 +5,13 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from sandbox.backends.docker import Docker
 from sandbox.errors import SandboxError, SandboxRefusedError, SandboxUnavailableError
-from sandbox.spec import Door, ExitKind
+from sandbox.spec import Door, ExitKind, ToolRoom
 from sandbox.testing import LIMITS, Heard, script
 from tests.builders.sandbox_rooms import work_root
 from tests.services.docker import a_small_tree
@@ -92,9 +93,10 @@ def test_a_run_leaves_nothing_on_the_engine(box, docker_engine):
     assert docker_engine.containers() == []
 
 
-def test_a_door_is_refused_rather_than_left_out(box, tmp_path):
-    with pytest.raises(SandboxRefusedError, match="no door yet"):
-        _run(box, replace(script(""), door=Door(tmp_path / "socket")))
+@pytest.mark.parametrize("asked", [{"door": Door(Path("/socket"))}, {"tools": ToolRoom(Path("/socket"))}])
+def test_a_door_or_a_tool_room_is_refused_rather_than_left_out(box, asked):
+    with pytest.raises(SandboxRefusedError, match="no door yet, and no tool room"):
+        _run(box, replace(script(""), **asked))
 
 
 def test_what_an_image_sets_is_there_unless_the_spec_says_otherwise(make, docker_engine):
