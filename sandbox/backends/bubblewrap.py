@@ -64,8 +64,8 @@ class Bubblewrap:
             return launch(self._spawner, replace(self._order(room, filter_), listener=listener))
 
         with tool_rooms.beside(spec, self._tool.path, self.owner(spec.slot), start) as both:
-            ended = self._run(both.session, sink, stop, filter_)
-        return both.with_cost(ended)
+            both.ended = self._run(both.session, sink, stop, filter_)
+        return both.whole()
 
     def facts(self) -> Facts:
         """Say what enforces the containment."""

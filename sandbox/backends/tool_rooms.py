@@ -17,7 +17,7 @@ from sandbox.door import listening
 from sandbox.errors import SandboxError
 from sandbox.process.launch import Running
 from sandbox.process.tree import Ending
-from sandbox.spec import TOOL, Bind, Exit, SandboxSpec, Stream
+from sandbox.spec import TOOL, Bind, Exit, ExitKind, SandboxSpec, Stream
 from sandbox.streams import Outlet
 
 _SOCKET = "/run/tools.sock"
@@ -29,14 +29,23 @@ _END_S = 0.25
 
 @dataclass(slots=True)
 class Both:
-    """A session's spec with what it needs of its room, and what the room has cost, once it is over."""
+    """A session's spec with what it needs of its room; how it ended; what the room has cost, once it is over."""
 
     session: SandboxSpec
+    ended: Exit | None = None
     cpu_s: float = 0.0
 
-    def with_cost(self, ended: Exit) -> Exit:
-        """Add the room's processor time to the session's."""
-        return ended if ended.cpu_s is None else replace(ended, cpu_s=ended.cpu_s + self.cpu_s)
+    def whole(self) -> Exit:
+        """Give the session's end with the room's processor time added."""
+        if self.ended is None:
+            raise SandboxError("a session whose end was not kept")
+        cpu_s = self.ended.cpu_s
+        return replace(self.ended, cpu_s=None if cpu_s is None else cpu_s + self.cpu_s)
+
+    @property
+    def is_cut(self) -> bool:
+        """Tell whether the session was killed, or broke: then its room is killed as well."""
+        return self.ended is None or self.ended.kind in {ExitKind.LIMIT, ExitKind.STOPPED}
 
 
 @contextmanager
@@ -65,7 +74,8 @@ def beside(
             yield both
         finally:
             fell = _has_ended(room)
-            _bid_end(spec.tools.socket, room)
+            if not both.is_cut:
+                _bid_end(spec.tools.socket, room)
             ending = room.tree.end()
         both.cpu_s = ending.cpu_s
         if fell:

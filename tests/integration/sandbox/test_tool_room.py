@@ -158,6 +158,20 @@ def test_a_session_that_is_cut_takes_its_tools_along(backend, folder):
     assert living(mark) == []
 
 
+def test_a_stop_ends_a_tool_room_that_is_full_of_processes_in_under_a_second(backend, folder):
+    fork = "trap '' TERM HUP; for one in $(seq 40); do (while :; do :; done) & done; echo busy; wait"
+    heard, times = Heard(), []
+
+    def is_busy():
+        if heard.stdout:
+            times.append(time.monotonic())
+        return bool(times)
+
+    spec = replace(script(f"/.tool sh -c {shlex.quote(fork)}"), tools=ToolRoom(folder / "tools"))
+    assert backend.run(spec, heard, is_busy).kind is ExitKind.STOPPED
+    assert time.monotonic() - times[0] < 1
+
+
 def test_what_tools_compute_is_in_the_sessions_processor_time(backend, folder):
     burn = "i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done"
     idle = run(backend, folder, f"/.tool sh -c ':'; : '{burn}'", Heard())

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.backends import plan
-from sandbox.spec import Bind, Limits, SandboxSpec
+from sandbox.spec import Bind, Door, Limits, SandboxSpec
 
 LIMITS = Limits(
     wall_s=1.0,
@@ -79,6 +79,13 @@ def test_every_tmpfs_has_a_size():
 def test_binds_are_writable_only_when_they_say_so_and_their_parents_are_made():
     assert holds(words(), "--dir", "/cell", "--bind", "/h/ws", "/cell/ws", "--ro-bind", "/h/oracle", "/cell/oracle")
     assert words().count("--bind") == 1
+
+
+def test_a_door_is_bound_read_only_in_a_place_that_is_the_sandboxes_own():
+    with_door = words(replace(SPEC, door=Door(Path("/h/door"), 9000)))
+    assert holds(with_door, "--ro-bind", "/h/door", "/run/model.sock", "--remount-ro", "/")
+    assert with_door.index("/run") < with_door.index("/run/model.sock")
+    assert "/run/model.sock" not in words()
 
 
 def test_home_is_a_small_tmpfs_unless_a_bind_covers_it():
