@@ -62,6 +62,8 @@ class Limits:
     open_files: int
     output_bytes: int
     tmp_bytes: int
+    cpus: float | None = None
+    """Processors' worth of time, held where there are control groups; None is as much as there is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +105,13 @@ class Exit:
     code: int | None = None
     signal: int | None = None
     limit: str | None = None
-    """wall or output (or memory, processes where they can be told apart)."""
+    """wall or output, or memory where the tree has a control group."""
     cpu_s: float | None = None
     peak_memory_bytes: int | None = None
+    peak_processes: int | None = None
+    """Of the whole tree, the sandbox's own two or three included."""
+    limits_touched: tuple[str, ...] = ()
+    """memory, processes: run into at least once, whether or not that ended anything."""
 
 
 class Stream(StrEnum):

@@ -48,6 +48,10 @@ class ProcessExit(Value):
     wall_s: float
     cpu_s: float | None = None
     peak_memory_bytes: int | None = None
+    peak_processes: int | None = None
+    """Of the whole tree, the sandbox's own two or three included."""
+    limits_touched: tuple[str, ...] = ()
+    """memory, processes: run into at least once, whether or not that ended anything."""
 
     @property
     def is_zero(self) -> bool:

@@ -8,13 +8,17 @@ import hashlib
 import os
 import platform
 import time
+import weakref
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
+from sandbox import limits
 from sandbox.backends import failures, plan, preflight, program, refusals, tool_rooms, workroot
-from sandbox.backends.watch import Cut, Watch
+from sandbox.backends.watch import Asked, Cut, Watch
 from sandbox.errors import SandboxCommandError, SandboxError, SandboxUnavailableError
+from sandbox.limits import Bounds, Found, Group, Usage
 from sandbox.process.launch import Launch, Running, launch
 from sandbox.process.spawner import REPORT_FD, SECCOMP_FD, STATUS_FD, Spawner
 from sandbox.process.tools import prepare, prepare_tool
@@ -43,6 +47,10 @@ class Bubblewrap:
         self._drops = os.geteuid() == 0
         self._program = program.find(self._drop())
         self._spawner = Spawner(self._tools.spawner_words, program.BARE_ENV)
+        self._found = limits.find()
+        if self._found.groups is not None:
+            self._found.groups.clear_leftovers()
+            weakref.finalize(self, self._found.groups.close)
         self._layout = plan.HostLayout(
             roots=plan.root_links(),
             etc=workroot.write_etc(root / "etc", plan.SYNTHETIC_ETC),
@@ -54,16 +62,17 @@ class Bubblewrap:
     def run(self, spec: SandboxSpec, sink: Sink, stop: Callable[[], bool]) -> Exit:
         """Run `spec` to its end, as `Sandbox.run` says.
 
-        `cpu_s` is what the kernel accounted to bubblewrap and every process that somebody waited for, the few
-        milliseconds of set-up included; a child whose parent ignores SIGCHLD is missing.
+        `cpu_s` has the few milliseconds of set-up in it. Without control groups it is what the kernel accounted to
+        bubblewrap and every process that somebody waited for: a child whose parent ignores SIGCHLD is missing.
         Raises SandboxCommandError when the sandbox stood but the command could not be executed.
         """
         filter_ = seccomp_program(self._architecture)
 
         def start(room: SandboxSpec, listener: int) -> Running:
-            return launch(self._spawner, replace(self._order(room, filter_), listener=listener))
+            order = self._order(room, filter_, self._group(room, stack))
+            return launch(self._spawner, replace(order, listener=listener))
 
-        with tool_rooms.beside(spec, self._tool.path, self.owner(spec.slot), start) as both:
+        with ExitStack() as stack, tool_rooms.beside(spec, self._tool.path, self.owner(spec.slot), start) as both:
             both.ended = self._run(both.session, sink, stop, filter_)
         return both.whole()
 
@@ -84,9 +93,7 @@ class Bubblewrap:
             "launcher": self._tools.launcher_kind if self._drops else None,
             "spawner": self._tools.spawner_kind,
             "uids": "one per slot" if self._drops else "the worker's own",
-            "limits": "rlimits only",
-            "memory": "per process, by RLIMIT_DATA",
-            "processes": "per sandbox, by RLIMIT_NPROC in its own user namespace (kernel 5.14 or newer)",
+            **_limits_told(self._found),
             "disk": "per file, by RLIMIT_FSIZE; no cap on a bind's total",
             "kernel": platform.release(),
         }
@@ -110,31 +117,46 @@ class Bubblewrap:
     def _run(self, spec: SandboxSpec, sink: Sink, stop: Callable[[], bool], seccomp: bytes | None) -> Exit:
         refusals.refuse_unsafe(spec)
         started = time.monotonic()
-        running = launch(self._spawner, self._order(spec, seccomp))
-        try:
+        with ExitStack() as stack:
+            group = self._group(spec, stack)
+            running = launch(self._spawner, self._order(spec, seccomp, group))
+            stack.callback(running.close)
             outlets = _outlets(running, sink, spec.limits.output_bytes)
+            asked = Asked(stop, _never if group is None else group.has_run_out)
             try:
-                cut = Watch(running.tree, outlets, spec.limits, stop).until_end()
+                cut = Watch(running.tree, outlets, spec.limits, asked).until_end()
             finally:
                 # Whatever the sink or `stop` raised: nothing lives on.
                 ending = running.tree.end()
             wall_s = time.monotonic() - started
             for outlet in outlets:
                 outlet.drain()
-            return _exit_of(spec, ending, outlets, cut or _late_cut(outlets), wall_s)
-        finally:
-            running.close()
+            usage = Usage(ending.cpu_s, None, None, ()) if group is None else group.usage()
+            return _with_usage(_exit_of(spec, ending, outlets, cut or _late_cut(outlets, usage), wall_s), usage)
 
-    def _order(self, spec: SandboxSpec, seccomp: bytes | None) -> Launch:
+    def _group(self, spec: SandboxSpec, stack: ExitStack) -> Group | None:
+        if self._found.groups is None:
+            return None
+        bounds = Bounds(
+            memory_bytes=spec.limits.memory_bytes,
+            processes=spec.limits.processes + plan.ours_inside(spec) + 1,  # and bubblewrap itself
+            cpus=spec.limits.cpus,
+        )
+        group = self._found.groups.make(bounds)
+        stack.callback(group.remove)
+        return group
+
+    def _order(self, spec: SandboxSpec, seccomp: bytes | None, group: Group | None) -> Launch:
         fds = plan.PlanFds(STATUS_FD, None if seccomp is None else SECCOMP_FD)
         return Launch(
             program=str(self._program.path),
             options=plan.options(spec, self._layout, fds),
-            command=plan.command(spec, self._layout, REPORT_FD),
+            command=plan.command(spec, self._layout, REPORT_FD, is_grouped=group is not None),
             stdin=spec.stdin,
             seccomp=seccomp,
             owner=self.owner(spec.slot),
             drops=self._is_dropping(),
+            fold=group,
         )
 
     def _drop(self) -> tuple[str, ...]:
@@ -159,8 +181,39 @@ def _outlets(running: Running, sink: Sink, cap: int) -> tuple[Outlet, ...]:
     return (Outlet(running.stdout, Stream.STDOUT, sink, cap), Outlet(running.stderr, Stream.STDERR, sink, cap))
 
 
-def _late_cut(outlets: tuple[Outlet, ...]) -> Cut | None:
-    return Cut(ExitKind.LIMIT, "output") if any(outlet.is_over_cap for outlet in outlets) else None
+def _never() -> bool:
+    return False
+
+
+def _late_cut(outlets: tuple[Outlet, ...], usage: Usage) -> Cut | None:
+    if any(outlet.is_over_cap for outlet in outlets):
+        return Cut(ExitKind.LIMIT, "output")
+    return Cut(ExitKind.LIMIT, "memory") if "memory" in usage.touched else None
+
+
+def _with_usage(exit_: Exit, usage: Usage) -> Exit:
+    return replace(
+        exit_,
+        cpu_s=exit_.cpu_s if usage.cpu_s is None else usage.cpu_s,
+        peak_memory_bytes=usage.peak_memory_bytes,
+        peak_processes=usage.peak_processes,
+        limits_touched=usage.touched,
+    )
+
+
+def _limits_told(found: Found) -> Facts:
+    if found.groups is None:
+        return {
+            "limits": "rlimits only",
+            "no_cgroups": found.reason,
+            "memory": "per process, by RLIMIT_DATA",
+            "processes": "per sandbox, by RLIMIT_NPROC in its own user namespace (kernel 5.14 or newer)",
+        }
+    return {
+        "limits": found.groups.kind,
+        "memory": "per sandbox, what it keeps in /tmp included, by its control group",
+        "processes": "per sandbox, by its control group",
+    }
 
 
 def _exit_of(spec: SandboxSpec, ending: Ending, outlets: tuple[Outlet, ...], cut: Cut | None, wall_s: float) -> Exit:

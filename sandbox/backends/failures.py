@@ -40,6 +40,11 @@ _CAUSES = (
     Cause("Can't chdir to", "the working directory is not there inside", "name a folder that a bind makes visible"),
     Cause("Can't mount proc", "the container hides parts of /proc", "unmask /proc for the container (--security-opt)"),
     Cause(
+        "launcher: cgroup",
+        "its control group could not be entered",
+        "leave the worker's cgroups to it alone; under systemd set Delegate=yes",
+    ),
+    Cause(
         "launcher:",
         "root could not be given up",
         "start the worker as root with CAP_SETUID and CAP_SETGID",

@@ -17,6 +17,7 @@ INIT = "/.init"
 DEFAULT_ENV = {"LANG": "C.UTF-8", "PATH": "/usr/local/bin:/usr/bin:/bin", "TMPDIR": "/tmp", "USER": "agent"}  # noqa: S108 (a name inside the sandbox)
 _SHM_BYTES = 64 << 20
 _RUN_BYTES = 16 << 20
+_NO_BOUND = 1 << 62
 _HOST_ETC = ("/etc/alternatives", "/etc/ld.so.cache", "/etc/ssl/certs", "/etc/ssl/openssl.cnf")
 _ROOT_LINKS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 
@@ -71,13 +72,23 @@ def options(spec: SandboxSpec, host: HostLayout, fds: PlanFds) -> tuple[str, ...
     )
 
 
-def command(spec: SandboxSpec, host: HostLayout, report: int) -> tuple[str, ...]:
-    """Give the words to execute inside: our init, which holds the limits, then the guest's own argv."""
+def command(spec: SandboxSpec, host: HostLayout, report: int, *, is_grouped: bool = False) -> tuple[str, ...]:
+    """Give the words to execute inside: our init, which holds the limits, then the guest's own argv.
+
+    With a control group around it all, that holds memory and processes; the rlimits of the one would forbid what only
+    reserves memory, and those of the other stand behind the group's, one looser, so that the group counts first.
+    """
     limits = spec.limits
-    # The init itself and the forwarder are among the processes that the kernel counts.
-    ours, port = (1, 0) if spec.door is None else (2, spec.door.port)
-    bounds = (limits.file_size_bytes, limits.open_files, limits.processes + ours, limits.memory_bytes, port)
+    port = 0 if spec.door is None else spec.door.port
+    processes = limits.processes + ours_inside(spec) + is_grouped
+    memory = _NO_BOUND if is_grouped else limits.memory_bytes
+    bounds = (limits.file_size_bytes, limits.open_files, processes, memory, port)
     return (*host.init_words, INIT, str(report), *(str(bound) for bound in bounds), *spec.argv)
+
+
+def ours_inside(spec: SandboxSpec) -> int:
+    """Count the processes inside that are not the guest's: the init and, with a door, the forwarder."""
+    return 1 if spec.door is None else 2
 
 
 def _namespaces(host: HostLayout) -> Iterator[str]:

@@ -14,7 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -92,6 +92,7 @@ def probe(backend: Probed, scratch: Path) -> tuple[Probe, ...]:
                 *_walls(saw, bare),
                 *_doors(saw, scene),
                 *_limits(saw),
+                _memory(backend),
                 _kill_drill(backend, scene),
             )
     except SandboxError as error:
@@ -212,6 +213,22 @@ def _limits(saw: Testimony) -> Iterator[Probe]:
     yield _judged("file size", saw.file, "EFBIG", _REPORT)
     yield _judged("size of /tmp", saw.tmp, "ENOSPC", _REPORT)
     yield _judged("number of processes", saw.forks, "EAGAIN", "limits by user namespace need Linux 5.14 or newer")
+
+
+def _memory(backend: Sandbox) -> Probe:
+    """Let a guest take twice the memory that it may have, and half of it as the control."""
+    limit = 64 << 20
+    ends = []
+    for share in (0.5, 2.0):
+        argv = (_python(), "-I", "-S", "-B", "-c", f"bytearray({int(limit * share)})")
+        limits = replace(_LIMITS, memory_bytes=limit)
+        spec = SandboxSpec(argv=argv, binds=(), limits=limits, cwd="/")
+        exit_ = backend.run(spec, lambda _stream, _chunk: None, lambda: False)
+        ends.append(exit_.kind is ExitKind.EXITED and exit_.code == 0)
+    held = f"{limit >> 20} MiB held, by {backend.facts()['limits']}"
+    return Probe(
+        "memory", ok=ends == [True, False], detail=held if ends[0] else "not even half could be had", fix=_REPORT
+    )
 
 
 def _kill_drill(backend: Sandbox, scene: _Scene) -> Probe:

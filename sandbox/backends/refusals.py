@@ -54,8 +54,9 @@ def _refuse_words(spec: SandboxSpec) -> None:
 
 def _refuse_limits(limits: Limits) -> None:
     for name in limits.__slots__:
-        if getattr(limits, name) <= 0:
-            raise SandboxRefusedError(f"limit {name} is {getattr(limits, name)}; it must be more than 0")
+        value = getattr(limits, name)
+        if value is not None and value <= 0:
+            raise SandboxRefusedError(f"limit {name} is {value}; it must be more than 0")
 
 
 def _refuse_environment(spec: SandboxSpec) -> None:

@@ -22,13 +22,22 @@ class Cut:
     limit: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What nobody tells us, so that we ask now and then."""
+
+    must_stop: Callable[[], bool]
+    has_run_out: Callable[[], bool]
+    """Whether memory was used up: on version 1 of control groups the rest of the tree lives on."""
+
+
 class Watch:
     """Waits until the tree has ended by itself or must be ended."""
 
-    def __init__(self, tree: Tree, outlets: tuple[Outlet, ...], limits: Limits, stop: Callable[[], bool]) -> None:
+    def __init__(self, tree: Tree, outlets: tuple[Outlet, ...], limits: Limits, asked: Asked) -> None:
         self._tree = tree
         self._outlets = {outlet.fd: outlet for outlet in outlets}
-        self._stop = stop
+        self._asked = asked
         self._wall = time.monotonic() + limits.wall_s
         self._ask = 0.0
         self._poll = select.poll()
@@ -56,8 +65,10 @@ class Watch:
             return Cut(ExitKind.LIMIT, "wall")
         if now >= self._ask:
             self._ask = now + _ASK_S
-            if self._stop():
+            if self._asked.must_stop():
                 return Cut(ExitKind.STOPPED)
+            if self._asked.has_run_out():
+                return Cut(ExitKind.LIMIT, "memory")
         return None
 
     def _take(self, fd: int) -> None:

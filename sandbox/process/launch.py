@@ -4,12 +4,21 @@ import fcntl
 import os
 from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import Protocol
 
+from sandbox.process import tree
 from sandbox.process.reports import Report, Status
 from sandbox.process.spawner import PLAN_FD, Order, Spawner
 from sandbox.process.tree import Tree
 
 _SEALS = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
+
+
+class Fold(tree.Fold, Protocol):
+    """A control group that can be entered."""
+
+    doors: tuple[int, ...]
+    """Open files: whoever writes 0 into each is in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +36,7 @@ class Launch:
     owner: tuple[int, int]
     drops: bool
     """Whether root is to be given up for the owner."""
+    fold: Fold | None = None
     listener: int | None = None
     """A descriptor to give as standard input, in place of `stdin`."""
 
@@ -65,13 +75,14 @@ def launch(spawner: Spawner, order: Launch) -> Running:
                 status=status.write,
                 report=report.write,
                 seccomp=None if order.seccomp is None else _memory(theirs, "seccomp", order.seccomp),
+                groups=() if order.fold is None else order.fold.doors,
                 uid=uid,
                 gid=gid,
             )
         )
-        tree = Tree(channel, Status(status.read), Report(report.read))
+        started = Tree(channel, Status(status.read), Report(report.read), order.fold)
         ours.pop_all()
-    return Running(tree=tree, stdout=stdout.read, stderr=stderr.read)
+    return Running(tree=started, stdout=stdout.read, stderr=stderr.read)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from sandbox.errors import SandboxError
 from sandbox.process.reports import Report, Status
@@ -20,6 +21,7 @@ _DEATH_S = 5.0
 _NAMED_S = 2.0
 _REAPED_S = 1.0
 _PATIENCE_S = 0.05
+_AGAIN_S = 0.0005
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +33,24 @@ class Ending:
     cpu_s: float
 
 
+class Fold(Protocol):
+    """What bubblewrap was put into before it started, if the machine has such: a control group."""
+
+    def kill(self) -> None:
+        """Kill whoever is in."""
+        ...
+
+    def is_empty(self) -> bool:
+        """Tell whether nobody is in any more."""
+        ...
+
+
 class Tree:
     """Bubblewrap and everything below it."""
 
-    def __init__(self, channel: Channel, status: Status, report: Report) -> None:
+    def __init__(self, channel: Channel, status: Status, report: Report, fold: Fold | None = None) -> None:
         self._channel = channel
+        self._fold = fold
         self.fd = channel.fd
         """Readable when bubblewrap has ended."""
         self.status = status
@@ -71,6 +86,7 @@ class Tree:
     def _end(self) -> Ending:
         deadline = time.monotonic() + _DEATH_S
         self._learn_of_init()
+        self._kill_fold()
         self._kill_namespace(deadline)
         # Bubblewrap sees its child die and ends by itself, with the whole tree's CPU time on its account.
         if not self._is_ended_within(0 if self._init is None else _REAPED_S):
@@ -83,6 +99,7 @@ class Tree:
         if self._channel.ended is None:
             raise self._orphaned(deadline)
         self._prove_death(deadline)
+        self._prove_emptiness(deadline)
         return Ending(report=self.report.text.decode(errors="replace"), cpu_s=self._channel.ended.cpu_s)
 
     def _is_ended_within(self, limit_s: float) -> bool:
@@ -96,6 +113,7 @@ class Tree:
         """Tell of a spawner that ended: the kernel kills the whole of its namespace before it counts as dead."""
         if not self._channel.is_dead_with_its_spawner(deadline - time.monotonic()):
             return self._unhealthy("the spawner")
+        self._prove_emptiness(deadline)
         return SandboxError(
             "the spawner was killed, and every sandbox of this worker with it; look in the kernel's log"
         )
@@ -149,6 +167,17 @@ class Tree:
             if not is_readable(self.report.fd, deadline - time.monotonic()):
                 raise self._unhealthy("a child that bubblewrap did not name")
             self.report.read()
+
+    def _kill_fold(self) -> None:
+        """Kill all at once, so that the many can't keep the init from dying; not needed where all are dead."""
+        if self._fold is not None and not self.status.has_exit_code():
+            self._fold.kill()
+
+    def _prove_emptiness(self, deadline: float) -> None:
+        while self._fold is not None and not self._fold.is_empty():
+            if time.monotonic() > deadline:
+                raise self._unhealthy("somebody in the control group")
+            time.sleep(_AGAIN_S)
 
     def _unhealthy(self, what: str) -> SandboxError:
         return SandboxError(

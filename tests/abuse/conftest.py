@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from sandbox import limits
 from tests.builders.sandbox_rooms import alone, system_python, users, work_root
 
 GUEST = Path(__file__).with_name("hostile_guest.py")
@@ -104,7 +105,8 @@ def _testimony(user, host, *, filtered):
         "pathname": str(host.pathname),
         "shared": host.shared,
         "processes": LIMITS["processes"],
-        "memory": 1 << 30,
+        # A control group ends the whole guest for it: that has a test of its own.
+        "memory": 0 if user == "root" and limits.find().groups else 1 << 30,
     }
     order = {"do": "visit", "tries": tries, "filtered": filtered, "limits": LIMITS}
     order |= {"python": system_python(), "script": GUEST.read_text()}

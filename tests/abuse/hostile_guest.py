@@ -366,7 +366,7 @@ def limits():
         raised.append(attempt(lambda which=which, hard=hard: resource.setrlimit(which, (hard + 1, hard + 1))))
     return {
         "K5": forks(FOR["processes"] * 2),
-        "R1": in_child(lambda: os._exit(0 if len(bytearray(FOR["memory"])) else 1)),
+        "R1": in_child(lambda: os._exit(0 if len(bytearray(FOR["memory"])) else 1)) if FOR["memory"] else None,
         "R2": {p: fills(f"{p}/fill", 200 << 20) for p in ("/tmp", "/run", "/dev/shm", "/", "/dev")},
         "R3": attempt(lambda: os.truncate(os.open("/cell/out/sparse", os.O_CREAT | os.O_RDWR), 1 << 40)),
         "R6": opens_too_many(),

@@ -1,10 +1,17 @@
 """E, N and R: what is inherited, whom a guest can reach, and how much it can take."""
 
 import ctypes
+import os
 import socket
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+from sandbox import limits
+from sandbox.spec import ExitKind
+from sandbox.testing import LIMITS, Heard, script
+from tests.builders.sandbox_rooms import bubblewrap
 
 
 def test_e1_the_environment_is_the_allow_list(guest):
@@ -113,7 +120,15 @@ def test_k5_forks_end_at_the_limit(guest, host):
 
 
 def test_r1_memory_past_the_limit_is_not_given(guest):
-    assert guest["R1"] != 0
+    assert guest["R1"] != 0  # None where a control group holds it, which would end the whole guest: see below
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or limits.find().groups is None, reason="no control groups for this user")
+def test_r1_a_guest_that_takes_more_memory_than_its_group_may_have_is_ended():
+    hog = script("python3 -c 'x = bytearray(1 << 30)' || python3 -c 'x = bytearray(1 << 30)'; sleep 60")
+    exit_ = bubblewrap().run(replace(hog, limits=replace(LIMITS, memory_bytes=256 << 20)), Heard(), lambda: False)
+    assert (exit_.kind, exit_.limit) == (ExitKind.LIMIT, "memory")
+    assert exit_.wall_s < 30
 
 
 def test_r2_every_place_is_read_only_or_bounded(guest):

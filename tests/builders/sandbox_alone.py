@@ -105,7 +105,12 @@ def call(backend, home, order):
     return told(exit_, heard)
 
 
-DEEDS = {"conform": lambda backend, _home, _order: conform(backend), "visit": visit, "call": call}
+DEEDS = {
+    "conform": lambda backend, _home, _order: conform(backend),
+    "visit": visit,
+    "call": call,
+    "facts": lambda backend, _home, _order: backend.facts(),
+}
 
 
 if __name__ == "__main__":

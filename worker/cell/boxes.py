@@ -113,4 +113,6 @@ def _process_exit(ended: spec.Exit) -> ProcessExit:
         wall_s=ended.wall_s,
         cpu_s=ended.cpu_s,
         peak_memory_bytes=ended.peak_memory_bytes,
+        peak_processes=ended.peak_processes,
+        limits_touched=ended.limits_touched,
     )

@@ -1,0 +1,6 @@
+"""What holds a sandbox's whole tree to its limits: control groups, where the machine gives them to us."""
+
+from sandbox.limits.finding import Found, find
+from sandbox.limits.group import Bounds, Group, Groups, Usage
+
+__all__ = ["Bounds", "Found", "Group", "Groups", "Usage", "find"]

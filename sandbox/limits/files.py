@@ -1,0 +1,80 @@
+"""Reading and writing the kernel's control files; making and removing the folders that they appear in."""
+
+import errno
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from sandbox.errors import SandboxError
+
+_EMPTIED_S = 1.0
+_AGAIN_S = 0.001
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """What makes and removes groups; a kernel fills a new folder with its files and empties it again by itself."""
+
+    make: Callable[[Path], None] = Path.mkdir
+    remove: Callable[[Path], None] = Path.rmdir
+
+
+def put(file: Path, value: object) -> None:
+    """Write a control file. Raises SandboxError naming it."""
+    try:
+        fd = os.open(file, os.O_WRONLY | os.O_CLOEXEC)
+        try:
+            os.write(fd, str(value).encode())
+        finally:
+            os.close(fd)
+    except OSError as error:
+        raise SandboxError(f"{file} could not be set to {value}: {error.strerror}") from error
+
+
+def put_where_there_is(file: Path, value: object) -> None:
+    """Write a control file that some kernels do not have."""
+    if file.exists():
+        put(file, value)
+
+
+def number(file: Path) -> int | None:
+    """Read a number; None where the kernel has none."""
+    try:
+        return int(file.read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def field(file: Path, name: str) -> int | None:
+    """Read the number beside `name` in a file of `name number` lines; None where the kernel has none."""
+    try:
+        lines = file.read_text().splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) for line in lines if line.startswith(f"{name} ")), None)
+
+
+def pids(group: Path) -> list[int]:
+    """Read who is in."""
+    try:
+        return [int(pid) for pid in (group / "cgroup.procs").read_text().split()]
+    except OSError:
+        return []
+
+
+def remove_soon(kernel: Kernel, folder: Path) -> bool:
+    """Remove a group, again and again while the kernel still finds it busy; tell whether it is gone."""
+    deadline = time.monotonic() + _EMPTIED_S
+    while True:
+        try:
+            kernel.remove(folder)
+        except FileNotFoundError:
+            return True
+        except OSError as error:
+            if error.errno != errno.EBUSY or time.monotonic() > deadline:
+                return False
+            time.sleep(_AGAIN_S)
+        else:
+            return True

@@ -1,0 +1,121 @@
+"""Which control groups this machine gives us; where it gives none, why.
+
+Root of a machine with version 1 takes the hierarchies that it is in. Version 2 is taken where all controllers that we
+need are there and may be passed on: the group that we are in must hold nobody but us, because a group with processes
+can't have limited groups below it; we step aside into a leaf. So nobody else's session is ever moved.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from sandbox.errors import SandboxError
+from sandbox.limits.files import pids, put
+from sandbox.limits.group import Groups
+from sandbox.limits.version_one import Hierarchies, VersionOne
+from sandbox.limits.version_two import CONTROLLERS, VersionTwo, pass_on
+
+_ASIDE = "sandbox-owner"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Control groups, or the reason why there are none."""
+
+    groups: Groups | None
+    reason: str = ""
+
+
+def find(proc: Path = Path("/proc/self")) -> Found:
+    """Look at where this process is. Raises nothing: a machine without them has rlimits still."""
+    places = _places((proc / "cgroup").read_text(), (proc / "mountinfo").read_text())
+    try:
+        if "" in places and _has_controllers(places[""]):
+            return _second(places[""])
+        return _first(places)
+    except (OSError, SandboxError) as error:
+        return Found(None, str(error))
+
+
+def _first(places: Mapping[str, Path]) -> Found:
+    names = ("pids", "memory", "cpu", "cpuacct", "freezer")
+    missing = [name for name in names if name not in places]
+    if missing:
+        return Found(None, f"no control group of {', '.join(missing)} is mounted")
+    closed = [str(places[name]) for name in names if not os.access(places[name], os.W_OK)]
+    if closed:
+        return Found(None, f"{closed[0]} is not ours to write")
+    return Found(VersionOne(Hierarchies(*(places[name] for name in names))))
+
+
+def _second(own: Path) -> Found:
+    delegated = own.parent if own.name == _ASIDE else own
+    if not os.access(delegated / "cgroup.subtree_control", os.W_OK):
+        return Found(None, f"{delegated} is not delegated to us; start the worker by systemd with Delegate=yes")
+    is_whole_machine = not (delegated / "cgroup.events").exists()
+    if own == delegated and not is_whole_machine:
+        inside = pids(own)
+        others = [pid for pid in inside if not _is_below_us(pid)]
+        if others:
+            return Found(None, f"{own} holds others (process {others[0]}); start the worker by systemd, Delegate=yes")
+        (own / _ASIDE).mkdir(exist_ok=True)
+        for pid in inside:
+            put(own / _ASIDE / "cgroup.procs", pid)
+    pass_on(delegated)
+    return Found(VersionTwo(delegated))
+
+
+def _has_controllers(own: Path) -> bool:
+    folder = own.parent if own.name == _ASIDE else own
+    try:
+        return set(CONTROLLERS) <= set((folder / "cgroup.controllers").read_text().split())
+    except OSError:
+        return False
+
+
+def _is_below_us(pid: int) -> bool:
+    while pid > 1:
+        if pid == os.getpid():
+            return True
+        try:
+            pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            return True  # gone meanwhile
+    return False
+
+
+def _places(cgroup: str, mountinfo: str) -> dict[str, Path]:
+    """Give the folder that we are in for each controller of version 1; "" stands for version 2."""
+    mounts = _mounts(mountinfo)
+    found: dict[str, Path] = {}
+    for line in cgroup.splitlines():
+        _, controllers, own = line.split(":", 2)
+        for name in controllers.split(","):
+            if name in mounts:
+                found[name] = mounts[name].folder_of(own)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Mount:
+    root: str
+    """Which group of the hierarchy appears at `point`."""
+    point: Path
+
+    def folder_of(self, own: str) -> Path:
+        below = own.removeprefix(self.root) if self.root != "/" else own
+        return self.point / below.lstrip("/")
+
+
+def _mounts(mountinfo: str) -> dict[str, _Mount]:
+    found: dict[str, _Mount] = {}
+    for line in mountinfo.splitlines():
+        words = line.split()
+        kind, options = words[words.index("-") + 1], words[-1]
+        mount = _Mount(words[3], Path(words[4]))
+        if kind == "cgroup2":
+            found[""] = mount
+        elif kind == "cgroup":
+            found.update(dict.fromkeys(options.split(","), mount))
+    return found

@@ -1,0 +1,144 @@
+"""Control groups on the real kernel: who reaches a limit is stopped, and it is told by its name."""
+
+import os
+import signal
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sandbox import limits
+from sandbox.limits import Bounds
+from sandbox.process.spawner import Order, Spawner
+from sandbox.spec import ExitKind
+from sandbox.testing import LIMITS, Heard, script
+from tests.builders.sandbox_rooms import alone, bubblewrap
+from tests.builders.sandbox_trees import is_soon
+
+FOUND = limits.find()
+needs_groups = pytest.mark.skipif(FOUND.groups is None, reason=f"no control groups: {FOUND.reason}")
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="becomes another user")
+MIB = 1 << 20
+
+
+def run(text, **changed):
+    heard = Heard()
+    exit_ = bubblewrap().run(replace(script(text), limits=replace(LIMITS, **changed)), heard, lambda: False)
+    return exit_, heard
+
+
+def hog(mib):
+    return f"python3 -c 'x = bytearray({mib} << 20); print(len(x))'"
+
+
+@needs_groups
+def test_a_tree_that_takes_more_memory_than_it_may_is_ended_by_that_limits_name():
+    exit_, heard = run(hog(128), memory_bytes=64 * MIB)
+    assert (exit_.kind, exit_.limit, heard.stdout) == (ExitKind.LIMIT, "memory", b"")
+    assert "memory" in exit_.limits_touched
+    assert 48 * MIB < exit_.peak_memory_bytes <= 64 * MIB
+
+
+@needs_groups
+def test_memory_is_counted_over_the_tree():
+    holder = "python3 -c 'import time; x = bytearray(40 << 20); time.sleep(5)'"
+    exit_, _ = run(f"for i in 1 2 3; do {holder} & done; wait; exec sleep 30", memory_bytes=96 * MIB)
+    assert (exit_.kind, exit_.limit) == (ExitKind.LIMIT, "memory")
+    assert exit_.wall_s < 4  # the rest of the tree is not left to sleep
+
+
+@needs_groups
+def test_what_is_only_reserved_is_not_used():
+    text = "import mmap; mmap.mmap(-1, 4 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000)"
+    exit_, _ = run(f"python3 -c '{text}'", memory_bytes=64 * MIB)
+    assert (exit_.kind, exit_.code, exit_.limits_touched) == (ExitKind.EXITED, 0, ())
+
+
+@needs_groups
+def test_the_number_of_processes_is_held_exactly_and_told_as_touched():
+    text = "n=0; while [ $n -lt 20 ]; do sleep 5 & n=$((n+1)); echo $n; done"
+    exit_, heard = run(text, processes=9)
+    assert heard.stdout.split()[-1] == b"8"  # the shell is one of the nine
+    assert (exit_.kind, exit_.limits_touched) == (ExitKind.EXITED, ("processes",))
+    within, heard = run(text.replace("20", "8"), processes=9)
+    assert (within.code, within.limits_touched, heard.stdout.split()[-1]) == (0, (), b"8")
+
+
+@needs_groups
+def test_the_peaks_and_the_processor_time_of_the_whole_tree_are_told():
+    exit_, _ = run(f"{hog(30)} & sleep 0.2 & sleep 0.2 & wait", memory_bytes=256 * MIB)
+    assert exit_.peak_memory_bytes > 30 * MIB
+    assert exit_.peak_processes >= 5
+    assert 0 < exit_.cpu_s < 5
+
+
+@needs_groups
+def test_processor_time_is_cut_to_what_it_may_have():
+    burner = "end=$(($(date +%s%N) + 1500000000)); while [ $(date +%s%N) -lt $end ]; do :; done"
+    exit_, _ = run(burner, cpus=0.2)
+    assert exit_.cpu_s < 0.35 * exit_.wall_s
+
+
+@needs_groups
+def test_nothing_of_a_group_is_left_after_its_run():
+    run("exit 0")
+    left = [folder for folder in Path("/sys/fs/cgroup").glob("*/sandbox-cells/*/*") if folder.is_dir()]
+    assert left == []
+
+
+@needs_groups
+def test_a_group_that_can_not_be_entered_is_our_failure():
+    spawner = Spawner(bubblewrap()._tools.spawner_words, {})
+    read, write = os.pipe()
+    null = os.open("/dev/null", os.O_RDWR)
+    closed = os.open("/dev/null", os.O_RDONLY)
+    words = os.memfd_create("words")
+    os.write(words, b"/bin/true\x00")
+    channel = spawner.spawn(Order(words, null, null, write, null, null, null, groups=(closed,)))
+    os.close(write)
+    assert os.read(read, 200).startswith(b"launcher: cgroup: ")
+    channel.close()
+    for fd in (read, null, closed, words):
+        os.close(fd)
+    spawner.close()
+
+
+@needs_groups
+def test_what_a_killed_owner_left_in_its_groups_is_killed_and_removed_at_the_next_start():
+    read, write = os.pipe()
+    owner = os.fork()
+    if owner == 0:
+        group = limits.find().groups.make(Bounds(memory_bytes=64 * MIB, processes=8))
+        guest = os.fork()
+        if guest == 0:
+            for door in group.doors:
+                os.write(door, b"0")
+            os.write(write, b"%d" % os.getpid())
+            os.execv("/bin/sleep", ["sleep", "600"])  # noqa: S606 (a guest of this test)
+        signal.pause()
+    guest = int(os.read(read, 20))
+    pidfd = os.pidfd_open(guest)
+    groups = limits.find().groups
+    assert groups.clear_leftovers() == 0  # its owner lives
+    os.kill(owner, signal.SIGKILL)
+    os.waitpid(owner, 0)
+    time_limit = time.monotonic() + 5
+    cleared = 0
+    while not cleared and time.monotonic() < time_limit:
+        cleared = groups.clear_leftovers()
+    assert cleared == 1
+    assert is_soon(lambda: not Path(f"/proc/{guest}/exe").exists())
+    for fd in (read, write, pidfd):
+        os.close(fd)
+
+
+@needs_groups
+def test_the_facts_name_what_holds_the_limits():
+    assert bubblewrap().facts()["limits"] == FOUND.groups.kind
+
+
+@needs_root
+def test_an_ordinary_user_without_a_delegated_subtree_says_rlimits_only_and_why():
+    facts = alone("ordinary", {"do": "facts"})
+    assert (facts["limits"], bool(facts["no_cgroups"])) == ("rlimits only", True)

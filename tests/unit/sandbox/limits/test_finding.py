@@ -1,0 +1,77 @@
+"""Which control groups a process finds, from what /proc says about it."""
+
+import os
+
+from sandbox.limits import find
+from tests.builders.control_groups import delegated, make_group
+
+V1 = ["cpu", "cpuacct", "memory", "pids", "freezer"]
+
+
+def proc(tmp_path, cgroup, mounts):
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc/cgroup").write_text(cgroup)
+    (tmp_path / "proc/mountinfo").write_text(mounts)
+    return tmp_path / "proc"
+
+
+def mount(point, kind, options, root="/"):
+    return f"31 23 0:28 {root} {point} rw,relatime shared:9 - {kind} {kind} {options}\n"
+
+
+def of_version_one(tmp_path, names, own="/"):
+    for name in names:
+        (tmp_path / name).mkdir()
+    cgroup = "".join(f"{number}:{name}:{own}\n" for number, name in enumerate(names, 2))
+    return proc(tmp_path, cgroup, "".join(mount(tmp_path / name, "cgroup", f"rw,{name}") for name in names))
+
+
+def test_version_one_is_taken_where_all_five_are_ours(tmp_path):
+    assert find(of_version_one(tmp_path, V1)).groups.kind == "cgroup v1"
+
+
+def test_one_that_is_missing_is_named(tmp_path):
+    found = find(of_version_one(tmp_path, V1[:-1]))
+    assert (found.groups, found.reason) == (None, "no control group of freezer is mounted")
+
+
+def test_where_there_is_nothing_it_says_so(tmp_path):
+    assert find(proc(tmp_path, "", mount("/", "ext4", "rw"))).groups is None
+
+
+def of_version_two(tmp_path, own):
+    place = delegated(tmp_path)
+    return place, proc(tmp_path, f"0::{own}\n", mount(tmp_path, "cgroup2", "rw,nsdelegate"))
+
+
+def test_a_delegated_subtree_is_taken_and_its_owner_steps_aside(tmp_path):
+    place, here = of_version_two(tmp_path, "/service")
+    make_group(place / "sandbox-owner")
+    (place / "cgroup.procs").write_text(f"{os.getpid()}\n")
+    assert find(here).groups.kind == "cgroup v2"
+    assert (place / "sandbox-owner/cgroup.procs").read_text() == str(os.getpid())
+    assert (place / "cgroup.subtree_control").read_text() == "+memory +pids +cpu"
+
+
+def test_who_stands_aside_already_finds_the_subtree_above(tmp_path):
+    place, here = of_version_two(tmp_path, "/service/sandbox-owner")
+    make_group(place / "sandbox-owner")
+    assert find(here).groups.kind == "cgroup v2"
+    assert (place / "cgroup.subtree_control").read_text() == "+memory +pids +cpu"
+
+
+def test_a_group_that_others_share_is_left_alone(tmp_path):
+    place, here = of_version_two(tmp_path, "/service")
+    (place / "cgroup.procs").write_text(f"{os.getpid()}\n{os.getppid()}\n")
+    found = find(here)
+    assert found.groups is None
+    assert "holds others" in found.reason
+    assert (place / "cgroup.subtree_control").read_text() == ""
+
+
+def test_a_container_sees_its_own_group_as_the_root_of_the_mount(tmp_path):
+    place = delegated(tmp_path)
+    make_group(place / "sandbox-owner")
+    line = mount(place, "cgroup2", "rw", root="/docker/abc")
+    here = proc(tmp_path, "0::/docker/abc/sandbox-owner\n", line)
+    assert find(here).groups.kind == "cgroup v2"

@@ -1,0 +1,133 @@
+"""Version 2 of control groups, on files as the kernel names them: what is written where, what is read as what."""
+
+import os
+
+import pytest
+
+from sandbox.errors import SandboxError
+from sandbox.limits import Bounds, Usage
+from sandbox.limits.version_two import VersionTwo
+from tests.builders.control_groups import delegated, fake_kernel
+
+BOUNDS = Bounds(memory_bytes=1 << 28, processes=20, cpus=1.5)
+
+
+@pytest.fixture
+def groups(tmp_path):
+    made = VersionTwo(delegated(tmp_path), fake_kernel())
+    yield made
+    made.close()
+
+
+def folder_of(tmp_path):
+    (found,) = (tmp_path / "service/sandbox-cells").glob("*/*/memory.max")
+    return found.parent
+
+
+def test_each_bound_is_set_and_swap_is_none(groups, tmp_path):
+    group = groups.make(BOUNDS)
+    written = {
+        "memory.max": "268435456",
+        "memory.swap.max": "0",
+        "memory.oom.group": "1",
+        "pids.max": "20",
+        "cpu.max": "150000 100000",
+    }
+    # A file of the kernel's takes each write whole; one of a disk keeps the rest of what was longer.
+    for name, value in written.items():
+        assert (folder_of(tmp_path) / name).read_text().startswith(value), name
+    group.remove()
+
+
+def test_the_controllers_are_passed_on_to_the_groups_and_not_to_their_insides(groups, tmp_path):
+    group = groups.make(BOUNDS)
+    cell = folder_of(tmp_path)
+    assert [(folder / "cgroup.subtree_control").read_text() for folder in (cell, cell.parent, cell.parent.parent)] == [
+        "",
+        "+memory +pids +cpu",
+        "+memory +pids +cpu",
+    ]
+    group.remove()
+
+
+def test_writing_0_into_its_door_enters_it(groups, tmp_path):
+    group = groups.make(BOUNDS)
+    for door in group.doors:
+        os.write(door, b"0")
+    assert (folder_of(tmp_path) / "cgroup.procs").read_text() == "0"
+    group.remove()
+
+
+def test_the_usage_is_the_kernels_count(groups, tmp_path):
+    group = groups.make(BOUNDS)
+    assert group.usage() == Usage(cpu_s=1.5, peak_memory_bytes=7340032, peak_processes=6, touched=())
+    assert not group.has_run_out()
+    (folder_of(tmp_path) / "memory.events").write_text("oom 1\noom_kill 3\noom_group_kill 1\n")
+    (folder_of(tmp_path) / "pids.events").write_text("max 2\n")
+    assert group.has_run_out()
+    assert group.usage().touched == ("memory", "processes")
+    group.remove()
+
+
+def test_what_an_older_kernel_does_not_count_is_unknown(groups, tmp_path):
+    group = groups.make(BOUNDS)
+    for name in ("memory.peak", "pids.peak"):
+        (folder_of(tmp_path) / name).unlink()
+    assert (group.usage().peak_memory_bytes, group.usage().peak_processes) == (None, None)
+    group.remove()
+
+
+def test_it_is_killed_at_once_and_empty_when_the_kernel_says_so(groups, tmp_path):
+    group = groups.make(BOUNDS)
+    events = folder_of(tmp_path) / "cgroup.events"
+    events.write_text("populated 1\nfrozen 0\n")
+    assert not group.is_empty()
+    group.kill()
+    assert (folder_of(tmp_path) / "cgroup.kill").read_text() == "1"
+    events.write_text("populated 0\nfrozen 0\n")
+    assert group.is_empty()
+    group.remove()
+
+
+def test_a_bound_that_can_not_be_set_is_told_and_leaves_no_group(tmp_path):
+    kernel = fake_kernel()
+
+    def make(folder):
+        kernel.make(folder)
+        (folder / "pids.max").unlink()
+
+    groups = VersionTwo(delegated(tmp_path), type(kernel)(make=make, remove=kernel.remove))
+    with pytest.raises(SandboxError, match=r"pids\.max"):
+        groups.make(BOUNDS)
+    assert list((tmp_path / "service/sandbox-cells").glob("*/*/memory.max")) == []
+    groups.close()
+
+
+def test_only_what_dead_owners_left_is_cleared(tmp_path):
+    place = delegated(tmp_path)
+    owner = os.fork()
+    if owner == 0:
+        VersionTwo(place, fake_kernel()).make(BOUNDS)
+        os._exit(0)
+    os.waitpid(owner, 0)
+    groups = VersionTwo(place, fake_kernel())
+    group = groups.make(BOUNDS)
+    assert len(list((place / "sandbox-cells").glob("*/*/memory.max"))) == 2
+    assert groups.clear_leftovers() == 1
+    assert groups.clear_leftovers() == 0
+    assert len(list((place / "sandbox-cells").glob("*/*/memory.max"))) == 1
+    group.remove()
+    groups.close()
+
+
+def test_a_fork_has_an_area_of_its_own(tmp_path):
+    place = delegated(tmp_path)
+    groups = VersionTwo(place, fake_kernel())
+    groups.make(BOUNDS).remove()
+    child = os.fork()
+    if child == 0:
+        groups.make(BOUNDS)
+        os._exit(len(list((place / "sandbox-cells").glob("*/cgroup.procs"))))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 2
+    assert groups.clear_leftovers() == 1
+    groups.close()
