@@ -173,15 +173,17 @@ def complaint(found: Run, expected: Expected) -> str | None:
             return f"{test.label} did not fail, as it must: the candidate changes how tests are judged"
     if not found.is_ended:
         return "the test run ended before its end"
-    missing = [one.label for one in (*expected.passing, *expected.failing) if not _ran(one, found)]
+    missing = [one.label for one in expected.passing if not _ran(one, found, "setup")]
+    missing += [one.label for one in expected.failing if not _ran(one, found, "call")]
     if missing:
         return f"these tests did not run: {_some(missing)}"
     failed = [test.label for test in found.phases if not _is_among(test, expected.failing) and not _passed(test, found)]
-    return f"{len(failed)} tests failed: {_some(failed)}" if failed else None
+    count = f"{len(failed)} test{'s' * (len(failed) != 1)}"
+    return f"{count} failed: {_some(failed)}" if failed else None
 
 
-def _ran(one: Wanted, found: Run) -> bool:
-    return any(one.is_met_by(test.file, test.name) for test in found.phases)
+def _ran(one: Wanted, found: Run, phase: str) -> bool:
+    return any(one.is_met_by(test.file, test.name) and phase in phases for test, phases in found.phases.items())
 
 
 def _passed(test: Wanted, found: Run) -> bool:
