@@ -4,12 +4,15 @@ import json
 import os
 import secrets
 import shlex
+import subprocess
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+import sandbox
 from sandbox.errors import SandboxRefusedError
 from sandbox.spec import Bind, ExitKind, ToolRoom
 from sandbox.testing import LIMITS, Heard, script
@@ -109,15 +112,15 @@ def test_a_command_that_is_not_there_or_no_program_is_told_as_a_shell_tells_it(b
 
 
 def test_many_tools_run_side_by_side_and_leave_no_one_behind(backend, folder):
-    text = """
+    # At last the init, the server and this command's own minder.
+    count = "cat /proc/[0-9]*/comm 2>/dev/null | grep -vcE '^(cat|grep|sh)$'"
+    text = f"""
     for one in $(seq 20); do /.tool sh -c "sleep 0.1; echo $one" & done; wait
-    /.tool sh -c 'cat /proc/[0-9]*/comm | sort | uniq -c'
+    /.tool sh -c {shlex.quote(f'until [ "$({count})" = 3 ]; do sleep 0.01; done; echo alone')}
     """
     lines = said(backend, folder, text).splitlines()
     assert sorted(int(line) for line in lines[:20]) == list(range(1, 21))
-    # The init, the server and this command's minder.
-    count = sum(int(line.split()[0]) for line in lines[20:] if line.split()[1] not in {"cat", "sort", "uniq", "sh"})
-    assert count == 3
+    assert lines[20:] == ["alone"]
 
 
 def test_a_daemon_of_a_tool_serves_the_next_tool(backend, folder):
@@ -147,6 +150,33 @@ def test_no_process_of_a_tool_survives_the_session(backend, folder):
     mark = f"tool-that-stays-{secrets.token_hex(4)}"
     text = f'/.tool sh -c \'setsid sh -c ": {mark}; trap \\"\\" TERM HUP; sleep 600" & echo started\''
     assert said(backend, folder, text) == "started\n"
+    assert living(mark) == []
+
+
+OWNER = """
+import sys
+from dataclasses import replace
+from pathlib import Path
+from sandbox.backends.bubblewrap import Bubblewrap
+from sandbox.spec import ToolRoom
+from sandbox.testing import script
+root, tools, text = sys.argv[1:]
+say = lambda stream, chunk: sys.stdout.buffer.write(chunk) and sys.stdout.flush()
+Bubblewrap(Path(root)).run(replace(script(text), tools=ToolRoom(Path(tools))), say, lambda: False)
+"""
+
+
+def test_an_owner_that_is_killed_takes_the_tools_along(folder):
+    mark = f"tool-whose-owner-is-killed-{secrets.token_hex(4)}"
+    text = f"/.tool sh -c ': {mark}; setsid sleep 600 & echo ready; wait'"
+    words = (sys.executable, "-c", OWNER, str(work_root() / "work-None"), str(folder / "tools"), text)
+    with subprocess.Popen(words, stdout=subprocess.PIPE, cwd=Path(sandbox.__file__).parents[1]) as owner:
+        assert owner.stdout.readline() == b"ready\n"
+        assert living(mark)
+        owner.kill()
+    limit = time.monotonic() + 10
+    while living(mark) and time.monotonic() < limit:
+        time.sleep(0.02)
     assert living(mark) == []
 
 

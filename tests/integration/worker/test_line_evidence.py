@@ -39,6 +39,16 @@ def test_a_right_answer_is_a_measured_result(farm: Make, run: Run) -> None:
     assert b"+C = " in cell.artifact("patch")
 
 
+def test_a_tools_work_in_its_own_sandbox_is_the_sessions_work(farm: Make, run: Run) -> None:
+    step = {"tool_run": {"command": "mkdir -p src && echo C >src/c.py && test ! -e /run/tools.sock"}}
+    cell = farm(step, oracle=says("grep -q C src/c.py"))
+    assert run(cell) is LineEnd.RECORDED
+    evidence = cell.outcome().evidence
+    assert evidence is not None
+    assert evidence.oracle.correct is True
+    assert evidence.sessions[0].tool_calls == {"shell": 1}
+
+
 def test_a_wrong_answer_is_measured_too(farm: Make, run: Run) -> None:
     cell = farm(oracle=says("echo 7 is not 8 >&2; exit 3"))
     run(cell)
