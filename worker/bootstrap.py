@@ -77,8 +77,9 @@ def open_store() -> Store:
 def make_sandbox() -> Sandbox:
     """Make the sandbox ready; raise SpecError saying what is missing and how to get it."""
     settings = read_settings()
+    options = settings.sandbox_options(is_ci=bool(os.environ.get("CI")))  # noqa: TID251 (a bootstrap reads the environment)
     try:
-        sandbox: Sandbox = plugins().load("sandboxes", settings.sandbox)(settings.root, **settings.sandbox_options)
+        sandbox: Sandbox = plugins().load("sandboxes", settings.sandbox)(settings.root, **options)
     except SandboxError as error:
         raise SpecError(str(error)) from error
     return sandbox

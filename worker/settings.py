@@ -4,7 +4,7 @@ import os
 import socket
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -33,6 +33,8 @@ class WorkerSettings(FarmSettings):
     """For the docker sandbox: the image of every cell's guests, by digest."""
     docker_engine: Annotated[str, Field(pattern=r"^(unix:///.+)?$")] = ""
     """For the docker sandbox: the engine's socket; empty: Docker's own default."""
+    allow_unsafe_host: Literal["yes", "no"] = "no"
+    """Whether the sandbox unsafe-host, which contains nothing, may be used."""
     lifeline: bool = False
     """Standard input is a pipe from whoever started us: at its end, end at once; SIGTERM stops running cells."""
 
@@ -53,12 +55,13 @@ class WorkerSettings(FarmSettings):
             return self.work_root.absolute()
         return Path("/var/lib/cellfarm") if os.geteuid() == 0 else Path(f"/var/tmp/cellfarm-{os.geteuid()}")  # noqa: S108 (kept between runs; its owner is checked)
 
-    @property
-    def sandbox_options(self) -> Mapping[str, str]:
-        """What the chosen sandbox's own constructor takes besides the work root."""
+    def sandbox_options(self, *, is_ci: bool) -> Mapping[str, str | bool]:
+        """Give what the chosen sandbox's own constructor takes besides the work root."""
         match self.sandbox:
             case "docker":
                 return {"image": self.docker_image, "url": self.docker_engine}
+            case "unsafe-host":
+                return {"is_allowed": self.allow_unsafe_host == "yes", "is_ci": is_ci}
             case _:
                 return {}
 

@@ -19,6 +19,7 @@ def cross_checks(spec: SweepSpec) -> Iterator[Problem]:
     yield from _twice("gates", "kind", [gate.kind for gate in spec.gates])
     yield from _roles(spec)
     yield from _overlays(spec)
+    yield from _containment(spec)
     cells = len(spec.tasks) * len(spec.arms) * spec.trials
     if cells > MOST_CELLS:
         yield Problem(("trials",), f"{cells} cells are above the {MOST_CELLS} allowed; split the sweep")
@@ -71,3 +72,15 @@ def _overlays(spec: SweepSpec) -> Iterator[Problem]:
             )
         if overlay.files is None and overlay.boundary:
             yield Problem(("arms", index, "overlay", "boundary"), "a boundary without files bounds nothing; drop it")
+
+
+def _containment(spec: SweepSpec) -> Iterator[Problem]:
+    """Let nothing be decided by sessions that nothing contained."""
+    if not spec.sandbox.startswith("unsafe"):
+        return
+    risen = [arm.name for arm in spec.arms if arm.role is ArmRole.CANDIDATE]
+    for what in (*(f"gate {gate.kind!r}" for gate in spec.gates), *(f"candidate {name!r}" for name in risen)):
+        yield Problem(
+            ("sandbox",),
+            f"sandbox {spec.sandbox!r} contains nothing, so {what} may not rest on it; drop that, or use bubblewrap",
+        )

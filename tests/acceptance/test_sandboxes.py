@@ -49,6 +49,24 @@ def test_a_sweep_runs_in_docker_and_its_evidence_names_the_image(
     assert docker_engine.containers() == []
 
 
+def _on_the_host(**more: str) -> dict[str, str]:
+    return {"FARM_SANDBOX": "unsafe-host", "FARM_ALLOW_UNSAFE_HOST": "yes", "CI": "", **more}
+
+
+def test_a_sweep_that_decides_nothing_runs_uncontained_and_its_report_says_so(desk: Desk) -> None:
+    code, said = _run(desk, "unsafe-host", _on_the_host())
+    assert code == 0, said
+    assert (_facts(desk)["backend"], _facts(desk)["containment"]) == ("unsafe-host", "none")
+    assert "Sandbox unsafe-host: nothing contained the sessions, so these numbers prove nothing." in _report(desk)
+
+
+def test_uncontained_cells_are_refused_where_ci_is_set_or_nobody_allowed_them(desk: Desk) -> None:
+    code, said = _run(desk, "unsafe-host", _on_the_host(CI="true"))
+    assert (code, "where CI is set" in said) == (2, True), said
+    again = desk.farm("run", "sweep.yaml", env=_on_the_host(FARM_ALLOW_UNSAFE_HOST="no"))
+    assert (again.code, "FARM_ALLOW_UNSAFE_HOST=yes" in again.err) == (2, True), again
+
+
 def test_docker_without_an_image_is_refused_before_any_cell(desk: Desk) -> None:
     code, said = _run(desk, "docker", {"FARM_SANDBOX": "docker"})
     assert code == 2

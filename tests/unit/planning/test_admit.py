@@ -52,3 +52,11 @@ def test_parts_that_do_not_fit_are_named(fields: dict[str, Any], loc: object, te
     ((at, said),) = found(**fields)
     assert at == loc
     assert text in said
+
+
+def test_nothing_is_decided_by_sessions_that_nothing_contained() -> None:
+    uncontained = found(sandbox="unsafe-host", gates=[{"kind": "g"}])
+    assert [loc for loc, _ in uncontained] == [("sandbox",)] * 2
+    assert ["gate 'g'" in text for _, text in uncontained] == [True, False]
+    assert ["candidate 'on'" in text for _, text in uncontained] == [False, True]
+    assert found(sandbox="unsafe-host", arms=[OFF]) == []
