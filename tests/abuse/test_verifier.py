@@ -18,6 +18,8 @@ from worker.staging.kits import ready_kit
 HIDDEN = {
     "test_sums.py": "from sums import add\n\n\ndef test_small():\n    assert add(1, 2) == 3\n\n\n"
     "def test_large():\n    assert add(10**9, 1) == 10**9 + 1\n",
+    "test_path.py": "import colorsys\n\n\ndef test_standard():\n    assert colorsys.rgb_to_hsv(0, 0, 0)\n",
+    "test_hope.py": "import pytest\n\n\n@pytest.mark.xfail\ndef test_hope():\n    assert True\n",
     "test_false.py": "from sums import add\n\n\ndef test_no_sum_is_everything():\n    assert add(1, 2) == 4\n",
 }
 BAD = "def add(a, b):\n    return a - b\n"
@@ -146,6 +148,20 @@ def test_a_right_answer_is_right() -> None:
     found = finding(farm)
     assert (found.correct, found.answer_error, found.numbers["tests"]) == (True, None, 2)
     assert farm.leftovers() == []
+
+
+def test_what_a_right_answer_prints_is_nobodys_finding() -> None:
+    prints = "import atexit, os\natexit.register(os.write, 1, b'FARM-FINDING x {}\\n')\n"
+    assert finding(judged({"sums.py": GOOD["sums.py"] + prints})).correct is True
+
+
+def test_a_test_that_is_expected_to_fail_has_not_passed() -> None:
+    assert finding(judged(GOOD, tests=["test_hope.py"], must_fail=[])).correct is False
+
+
+def test_the_standard_library_can_not_be_shadowed() -> None:
+    shadow = {"colorsys.py": "def rgb_to_hsv(*_):\n    return None\n"}
+    assert finding(judged(shadow, tests=["test_path.py"], must_fail=[])).correct is True
 
 
 def test_a_wrong_answer_is_wrong_by_the_names_of_its_tests() -> None:
