@@ -16,6 +16,7 @@ from pathlib import Path
 
 from sandbox import limits
 from sandbox.backends import failures, plan, preflight, program, refusals, tool_rooms, workroot
+from sandbox.backends.spares import Spare, Spares
 from sandbox.backends.watch import Asked, Cut, Watch
 from sandbox.errors import SandboxCommandError, SandboxError, SandboxUnavailableError
 from sandbox.limits import Bounds, Found, Group, Usage
@@ -48,9 +49,10 @@ class Bubblewrap:
         self._program = program.find(self._drop())
         self._spawner = Spawner(self._tools.spawner_words, program.BARE_ENV)
         self._found = limits.find()
+        self._spares = Spares(self._spawner, self._found.groups)
+        weakref.finalize(self, self._spares.close)
         if self._found.groups is not None:
             self._found.groups.clear_leftovers()
-            weakref.finalize(self, self._found.groups.close)
         self._layout = plan.HostLayout(
             roots=plan.root_links(),
             etc=workroot.write_etc(root / "etc", plan.SYNTHETIC_ETC),
@@ -69,8 +71,8 @@ class Bubblewrap:
         filter_ = seccomp_program(self._architecture)
 
         def start(room: SandboxSpec, listener: int) -> Running:
-            order = self._order(room, filter_, self._group(room, stack))
-            return launch(self._spawner, replace(order, listener=listener))
+            spare = self._spare(room, stack)
+            return launch(spare.standby, replace(self._order(room, filter_, spare.group), listener=listener))
 
         with ExitStack() as stack, tool_rooms.beside(spec, self._tool.path, self.owner(spec.slot), start) as both:
             both.ended = self._run(both.session, sink, stop, filter_)
@@ -118,12 +120,14 @@ class Bubblewrap:
         refusals.refuse_unsafe(spec)
         started = time.monotonic()
         with ExitStack() as stack:
-            group = self._group(spec, stack)
-            running = launch(self._spawner, self._order(spec, seccomp, group))
+            spare = self._spare(spec, stack)
+            group = spare.group
+            running = launch(spare.standby, self._order(spec, seccomp, group))
             stack.callback(running.close)
             outlets = _outlets(running, sink, spec.limits.output_bytes)
             asked = Asked(stop, _never if group is None else group.has_run_out)
             try:
+                self._spares.make_ready()
                 cut = Watch(running.tree, outlets, spec.limits, asked).until_end()
             finally:
                 # Whatever the sink or `stop` raised: nothing lives on.
@@ -134,17 +138,22 @@ class Bubblewrap:
             usage = Usage(ending.cpu_s, None, None, ()) if group is None else group.usage()
             return _with_usage(_exit_of(spec, ending, outlets, cut or _late_cut(outlets, usage), wall_s), usage)
 
-    def _group(self, spec: SandboxSpec, stack: ExitStack) -> Group | None:
-        if self._found.groups is None:
-            return None
-        bounds = Bounds(
-            memory_bytes=spec.limits.memory_bytes,
-            processes=spec.limits.processes + plan.ours_inside(spec) + 1,  # and bubblewrap itself
-            cpus=spec.limits.cpus,
-        )
-        group = self._found.groups.make(bounds)
-        stack.callback(group.remove)
-        return group
+    def _spare(self, spec: SandboxSpec, stack: ExitStack) -> Spare:
+        """Give what `spec` starts in, with its bounds set; its group is removed with `stack`."""
+        spare = self._spares.take()
+        if spare.group is not None:
+            stack.callback(spare.group.remove)
+            bounds = Bounds(
+                memory_bytes=spec.limits.memory_bytes,
+                processes=spec.limits.processes + plan.ours_inside(spec) + 1,  # and bubblewrap itself
+                cpus=spec.limits.cpus,
+            )
+            try:
+                spare.group.hold_to(bounds)
+            except SandboxError:
+                spare.standby.close()
+                raise
+        return spare
 
     def _order(self, spec: SandboxSpec, seccomp: bytes | None, group: Group | None) -> Launch:
         fds = plan.PlanFds(STATUS_FD, None if seccomp is None else SECCOMP_FD)

@@ -32,6 +32,10 @@ class Group(Protocol):
     doors: tuple[int, ...]
     """Open files: whoever writes 0 into each is in."""
 
+    def hold_to(self, bounds: Bounds) -> None:
+        """Set its bounds. Raises SandboxError."""
+        ...
+
     def kill(self) -> None:
         """Kill whoever is in, all at once, so that none can start another meanwhile."""
         ...
@@ -58,8 +62,8 @@ class Groups(Protocol):
 
     kind: str
 
-    def make(self, bounds: Bounds) -> Group:
-        """Make a group with its bounds set. Raises SandboxError."""
+    def make(self) -> Group:
+        """Make a group without bounds yet. Raises SandboxError."""
         ...
 
     def clear_leftovers(self) -> int:

@@ -50,8 +50,13 @@ class VersionOneGroup:
         self._places = places
         self.doors: tuple[int, ...] = ()
 
-    def prepare(self, bounds: Bounds) -> None:
-        """Set the bounds and open the doors."""
+    def open(self) -> None:
+        """Open the doors."""
+        for place in self._places.all():
+            self.doors += (os.open(place / "cgroup.procs", os.O_WRONLY | os.O_CLOEXEC),)
+
+    def hold_to(self, bounds: Bounds) -> None:
+        """Set the bounds."""
         at = self._places
         put(at.memory / "memory.limit_in_bytes", bounds.memory_bytes)
         put_where_there_is(at.memory / "memory.memsw.limit_in_bytes", bounds.memory_bytes)
@@ -59,8 +64,6 @@ class VersionOneGroup:
         if bounds.cpus is not None:
             put(at.cpu / "cpu.cfs_period_us", _PERIOD_US)
             put(at.cpu / "cpu.cfs_quota_us", max(1000, int(bounds.cpus * _PERIOD_US)))
-        for place in at.all():
-            self.doors += (os.open(place / "cgroup.procs", os.O_WRONLY | os.O_CLOEXEC),)
 
     def kill(self) -> None:
         """Freeze, kill, thaw: a frozen process can neither fork nor give its number to another."""
@@ -118,14 +121,14 @@ class VersionOne:
         self._kernel = kernel or Kernel()
         self._area = Area(self._kernel, bases.all(), lambda _folder: None)
 
-    def make(self, bounds: Bounds) -> VersionOneGroup:
+    def make(self) -> VersionOneGroup:
         """Make a group, as `Groups.make` says."""
         group = VersionOneGroup(self._kernel, self._bases.below(self._area.cell()))
         try:
-            group.prepare(bounds)
-        except (SandboxError, OSError):
+            group.open()
+        except OSError as error:
             group.remove()
-            raise
+            raise SandboxError(f"{error.filename} can't be opened: {error.strerror}") from error
         return group
 
     def clear_leftovers(self) -> int:

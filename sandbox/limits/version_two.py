@@ -23,15 +23,18 @@ class VersionTwoGroup:
         self._place = place
         self.doors: tuple[int, ...] = ()
 
-    def prepare(self, bounds: Bounds) -> None:
-        """Set the bounds and open the door."""
+    def open(self) -> None:
+        """Open the door, and have all killed when memory is used up."""
+        put(self._place / "memory.oom.group", 1)
+        self.doors = (os.open(self._place / "cgroup.procs", os.O_WRONLY | os.O_CLOEXEC),)
+
+    def hold_to(self, bounds: Bounds) -> None:
+        """Set the bounds."""
         put(self._place / "memory.max", bounds.memory_bytes)
         put_where_there_is(self._place / "memory.swap.max", 0)
-        put(self._place / "memory.oom.group", 1)
         put(self._place / "pids.max", bounds.processes)
         if bounds.cpus is not None:
             put(self._place / "cpu.max", f"{max(1000, int(bounds.cpus * _PERIOD_US))} {_PERIOD_US}")
-        self.doors = (os.open(self._place / "cgroup.procs", os.O_WRONLY | os.O_CLOEXEC),)
 
     def kill(self) -> None:
         """Kill whoever is in, all at once."""
@@ -74,14 +77,14 @@ class VersionTwo:
         self._kernel = kernel or Kernel()
         self._area = Area(self._kernel, (delegated,), pass_on)
 
-    def make(self, bounds: Bounds) -> VersionTwoGroup:
+    def make(self) -> VersionTwoGroup:
         """Make a group, as `Groups.make` says."""
         group = VersionTwoGroup(self._kernel, self._delegated / self._area.cell())
         try:
-            group.prepare(bounds)
-        except (SandboxError, OSError):
+            group.open()
+        except OSError as error:
             group.remove()
-            raise
+            raise SandboxError(f"{error.filename} can't be opened: {error.strerror}") from error
         return group
 
     def clear_leftovers(self) -> int:

@@ -6,10 +6,16 @@
  * worker dies, however and whenever, the socket ends, we exit, and the kernel kills the namespace: every sandbox and all
  * in it. Nothing in this argument can come too early or too late, unlike a signal at the parent's death.
  *
- * First we say `ready` with a pidfd of ourselves, or `failed STEP ERRNO`. One message starts one bubblewrap:
+ * First we say `ready` with a pidfd of ourselves, or `failed STEP ERRNO`. Then each message makes one child:
  *
- *   spawn UID GID SECCOMP   with the descriptors channel, words, stdin, stdout, stderr, plan, status, report, seccomp
- *                           if SECCOMP is 1, and any number of open cgroup.procs files to enter first
+ *   stand   with the descriptors channel, order, and any number of open cgroup.procs files
+ *
+ * The child enters the groups at once and waits on `order`, a socket of its own whose other end the worker holds, for
+ * what to become. So the worker may have it stand by before there is anything to run: the kernel can take ten
+ * milliseconds to let somebody into a group. One message on `order` makes it bubblewrap; its end makes it exit:
+ *
+ *   spawn UID GID SECCOMP   with the descriptors words, stdin, stdout, stderr, plan, status, report, and seccomp if
+ *                           SECCOMP is 1
  *
  * `words` holds the program and its arguments, each ended by a NUL. They find plan, status, report and seccomp at 3, 4, 5
  * and 6, and our own environment. UID 0 means: as we are. `channel` is the run's own socket, on which we say
@@ -38,7 +44,8 @@
 #include <sys/wait.h>
 
 enum { MOST_RUNS = 1024, MOST_FDS = 32, HIGH = 200, LINE = 128 };
-enum { CHANNEL, WORDS, STDIN, STDOUT, STDERR, PLAN, STATUS, REPORT, SECCOMP };
+enum { CHANNEL, ORDER, GROUPS };
+enum { WORDS, STDIN, STDOUT, STDERR, PLAN, STATUS, REPORT, SECCOMP };
 enum { SOCKET_AT, SIGNALS_AT, RUNS_AT };
 
 struct run {
@@ -118,22 +125,20 @@ static char **words_in(int fd) {
 }
 
 /* In the child: become bubblewrap. Returns only when that failed, after saying why. */
-static int become(struct message *message, uid_t uid, gid_t gid, int has_seccomp) {
+static int become(struct message *message, int entering) {
     static const int place[] = {[STDIN] = 0, [STDOUT] = 1, [STDERR] = 2, [PLAN] = 3, [STATUS] = 4, [REPORT] = 5, [SECCOMP] = 6};
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    setpgid(0, 0);
-    umask(022);
+    unsigned uid, gid, has_seccomp;
+    if (sscanf(message->text, "spawn %u %u %u", &uid, &gid, &has_seccomp) != 3 || has_seccomp > 1) return REFUSED;
+    if (message->count != (int)(SECCOMP + has_seccomp)) return REFUSED;
     /* Above every place first, so that none is overwritten before it is moved. */
     for (int each = 0; each < message->count; each++) {
         message->fds[each] = fcntl(message->fds[each], F_DUPFD_CLOEXEC, HIGH);
         if (message->fds[each] < 0) return fail("descriptors");
     }
-    for (int each = STDIN; each < SECCOMP + has_seccomp; each++)
+    for (int each = STDIN; each < message->count; each++)
         if (dup2(message->fds[each], place[each]) < 0) return fail("descriptors");
-    for (int each = SECCOMP + has_seccomp; each < message->count; each++)
-        if (write(message->fds[each], "0", 1) != 1) return fail("cgroup");
+    errno = entering;
+    if (entering) return fail("cgroup");
     char **words = words_in(message->fds[WORDS]);
     if (!words) return fail("words");
     int refused = uid ? drop(uid, gid) : 0;
@@ -142,17 +147,28 @@ static int become(struct message *message, uid_t uid, gid_t gid, int has_seccomp
     return fail(words[0]);
 }
 
-static void spawn(struct message *message) {
-    unsigned uid, gid;
-    int has_seccomp;
+/* In the child: enter the groups and wait for what to become. */
+static int stand_by(const struct message *message) {
+    static struct message order;
+    int entering = 0;
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    setpgid(0, 0);
+    umask(022);
+    for (int each = GROUPS; each < message->count && !entering; each++)
+        if (write(message->fds[each], "0", 1) != 1) entering = errno;
+    hear(message->fds[ORDER], &order);
+    return order.size > 0 ? become(&order, entering) : 0;
+}
+
+static void stand(struct message *message) {
     if (message->count == 0) return;
     int channel = message->fds[CHANNEL];
     pid_t pid = -1;
     errno = EPROTO;
-    if (sscanf(message->text, "spawn %u %u %d", &uid, &gid, &has_seccomp) == 3 && run_count < MOST_RUNS &&
-        (has_seccomp == 0 || has_seccomp == 1) && message->count >= SECCOMP + has_seccomp)
-        pid = fork();
-    if (pid == 0) _exit(become(message, uid, gid, has_seccomp));
+    if (strcmp(message->text, "stand") == 0 && message->count >= GROUPS && run_count < MOST_RUNS) pid = fork();
+    if (pid == 0) _exit(stand_by(message));
     for (int each = CHANNEL + 1; each < message->count; each++) close(message->fds[each]);
     if (pid < 0) {
         say_failed(channel, "fork");
@@ -233,7 +249,7 @@ static int serve(int socket) {
             struct message message;
             hear(socket, &message);
             if (message.size <= 0) return 0;
-            spawn(&message);
+            stand(&message);
         }
         forget_the_ended();
     }

@@ -4,21 +4,12 @@ import fcntl
 import os
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Protocol
 
-from sandbox.process import tree
 from sandbox.process.reports import Report, Status
-from sandbox.process.spawner import PLAN_FD, Order, Spawner
-from sandbox.process.tree import Tree
+from sandbox.process.spawner import PLAN_FD, Order, Standby
+from sandbox.process.tree import Fold, Tree
 
 _SEALS = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
-
-
-class Fold(tree.Fold, Protocol):
-    """A control group that can be entered."""
-
-    doors: tuple[int, ...]
-    """Open files: whoever writes 0 into each is in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +28,7 @@ class Launch:
     drops: bool
     """Whether root is to be given up for the owner."""
     fold: Fold | None = None
+    """What `standby` was put into."""
     listener: int | None = None
     """A descriptor to give as standard input, in place of `stdin`."""
 
@@ -56,8 +48,8 @@ class Running:
         os.close(self.stderr)
 
 
-def launch(spawner: Spawner, order: Launch) -> Running:
-    """Start `order`; the caller ends and closes the tree, and closes the outputs. Raises SandboxError."""
+def launch(standby: Standby, order: Launch) -> Running:
+    """Let `standby` become `order`; the caller ends and closes what runs. Raises SandboxError."""
     with ExitStack() as ours, ExitStack() as theirs:
         stdout, stderr, status, report = (_pipe(ours, theirs) for _ in range(4))
         for pipe in (stdout, stderr):
@@ -65,7 +57,7 @@ def launch(spawner: Spawner, order: Launch) -> Running:
             os.fchown(pipe.write, *order.owner)
         words = (order.program, "--args", str(PLAN_FD), "--", *order.command)
         uid, gid = order.owner if order.drops else (0, 0)
-        channel = spawner.spawn(
+        channel = standby.start(
             Order(
                 words=_memory(theirs, "words", _joined(words)),
                 stdin=_stdin(theirs, order),
@@ -75,7 +67,6 @@ def launch(spawner: Spawner, order: Launch) -> Running:
                 status=status.write,
                 report=report.write,
                 seccomp=None if order.seccomp is None else _memory(theirs, "seccomp", order.seccomp),
-                groups=() if order.fold is None else order.fold.doors,
                 uid=uid,
                 gid=gid,
             )

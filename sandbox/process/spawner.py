@@ -48,8 +48,6 @@ class Order:
     status: int
     report: int
     seccomp: int | None = None
-    groups: tuple[int, ...] = ()
-    """Open cgroup.procs files, entered before anything else."""
     uid: int = 0
     """0: whoever the worker is."""
     gid: int = 0
@@ -131,6 +129,38 @@ class Channel:
                 self.is_open = False  # the end, or nothing that a spawner says
 
 
+class Standby:
+    """A child of the spawner's that waits to become a bubblewrap."""
+
+    def __init__(self, channel: Channel, order: socket.socket) -> None:
+        self._channel = channel
+        self._order = order
+
+    def start(self, order: Order) -> Channel:
+        """Let it become what `order` says, once. Raises SandboxError."""
+        fds = (order.words, order.stdin, order.stdout, order.stderr, order.plan, order.status, order.report)
+        seccomp = () if order.seccomp is None else (order.seccomp,)
+        text = b"spawn %d %d %d" % (order.uid, order.gid, len(seccomp))
+        try:
+            socket.send_fds(self._order, [text], [*fds, *seccomp])
+        except OSError as error:
+            self._channel.close()
+            raise SandboxError(f"a sandbox can't be started: its spawner is gone ({error.strerror})") from error
+        finally:
+            self._order.close()
+        return self._channel
+
+    def is_alive(self) -> bool:
+        """Tell whether it still waits."""
+        self._channel.read()
+        return self._channel.is_open and self._channel.ended is None and self._channel.failure is None
+
+    def close(self) -> None:
+        """Let it go without having become anything."""
+        self._order.close()
+        self._channel.close()
+
+
 class Spawner:
     """Starts the spawner when it is first needed, and anew when it died; threads may share it.
 
@@ -144,20 +174,21 @@ class Spawner:
         self._starting = threading.Lock()  # guards _live: two threads must not start two spawners
         _spawners.add(self)
 
-    def spawn(self, order: Order) -> Channel:
-        """Start bubblewrap by `order`. Raises SandboxError, SandboxUnavailableError where no spawner can be had."""
+    def stand(self, groups: tuple[int, ...] = ()) -> "Standby":
+        """Make a child that enters `groups`, open cgroup.procs files, and waits to become a bubblewrap.
+
+        Raises SandboxError; SandboxUnavailableError where no spawner can be had.
+        """
         live = self._ready()
-        has_seccomp = order.seccomp is not None
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        fds = (order.words, order.stdin, order.stdout, order.stderr, order.plan, order.status, order.report)
-        seccomp = () if order.seccomp is None else (order.seccomp,)
-        text = b"spawn %d %d %d" % (order.uid, order.gid, has_seccomp)
+        order, ordered = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
-            with theirs:
-                socket.send_fds(live.socket, [text], [theirs.fileno(), *fds, *seccomp, *order.groups])
-            return Channel(ours, os.dup(live.pidfd))
+            with theirs, ordered:
+                socket.send_fds(live.socket, [b"stand"], [theirs.fileno(), ordered.fileno(), *groups])
+            return Standby(Channel(ours, os.dup(live.pidfd)), order)
         except OSError as error:
             ours.close()
+            order.close()
             raise SandboxError(f"the spawner can't be told to start a sandbox: {error.strerror}") from error
 
     def close(self) -> None:

@@ -6,6 +6,7 @@ It is not imported but executed by the host's /usr/bin/python3 as an ordinary pr
 import array
 import contextlib
 import ctypes
+import errno
 import fcntl
 import os
 import select
@@ -24,7 +25,8 @@ _LINE = 128
 _MOST_FDS = 32
 _FD_BYTES = 4
 _HIGH = 200
-_CHANNEL, _WORDS, _STDIN, _SECCOMP = 0, 1, 2, 8
+_CHANNEL, _ORDER, _GROUPS = 0, 1, 2
+_WORDS, _STDIN = 0, 1
 _PLACES = (0, 1, 2, 3, 4, 5, 6)
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -79,20 +81,33 @@ class _Run:
         os.close(found)
 
 
-def _become(fds: list[int], uid: int, gid: int, *, has_seccomp: bool) -> NoReturn:
+def _stand_by(fds: list[int]) -> NoReturn:
+    entering = 0
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    os.umask(0o022)
+    try:
+        for group in fds[_GROUPS:]:
+            os.write(group, b"0")
+    except OSError as error:
+        entering = error.errno or errno.EIO
+    text, order = _receive(socket.socket(fileno=fds[_ORDER]))
+    if not text:
+        os._exit(0)
+    _become(text, order, entering)
+
+
+def _become(text: bytes, fds: list[int], entering: int) -> NoReturn:
     step = "descriptors"
     try:
-        signal.set_wakeup_fd(-1)
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-        os.umask(0o022)
+        uid, gid, _ = (int(word) for word in text.split()[1:])
         fds = [_above(fd) for fd in fds]
-        last = _SECCOMP + has_seccomp
-        for fd, place in zip(fds[_STDIN:last], _PLACES, strict=False):
+        for fd, place in zip(fds[_STDIN:], _PLACES, strict=False):
             os.dup2(fd, place)
         step = "cgroup"
-        for group in fds[last:]:
-            os.write(group, b"0")
+        if entering:
+            raise OSError(entering, os.strerror(entering))  # noqa: TRY301 (said on the run's stderr, as the rest)
         step = "words"
         words = os.pread(fds[_WORDS], os.fstat(fds[_WORDS]).st_size, 0).split(b"\0")[:-1]
         if uid:
@@ -118,8 +133,7 @@ def _drop(uid: int, gid: int) -> None:
         os._exit(_REFUSED)
 
 
-def _spawned(text: bytes, fds: list[int]) -> _Run | None:
-    uid, gid, seccomp = (int(word) for word in text.split()[1:])
+def _stood(fds: list[int]) -> _Run | None:
     channel = socket.socket(fileno=fds[_CHANNEL])
     try:
         pid = os.fork()
@@ -129,7 +143,7 @@ def _spawned(text: bytes, fds: list[int]) -> _Run | None:
         return None
     if pid == 0:
         os.setpgid(0, 0)
-        _become(fds, uid, gid, has_seccomp=bool(seccomp))
+        _stand_by(fds)
     with contextlib.suppress(OSError):
         os.setpgid(pid, pid)
     return _Run(pid, channel)
@@ -177,15 +191,19 @@ def _serve(ours: socket.socket) -> NoReturn:
         runs = [run for run in runs if run.pid or run.channel is not None]
 
 
-def _take(ours: socket.socket, runs: list[_Run]) -> None:
+def _receive(source: socket.socket) -> tuple[bytes, list[int]]:
     try:  # socket.recv_fds would drop the flag
-        text, control, _, _ = ours.recvmsg(_LINE, socket.CMSG_LEN(_MOST_FDS * _FD_BYTES), socket.MSG_CMSG_CLOEXEC)
+        text, control, _, _ = source.recvmsg(_LINE, socket.CMSG_LEN(_MOST_FDS * _FD_BYTES), socket.MSG_CMSG_CLOEXEC)
     except ConnectionResetError:
-        os._exit(0)
+        return b"", []
+    return text, [fd for _, _, content in control for fd in array.array("i", content)]
+
+
+def _take(ours: socket.socket, runs: list[_Run]) -> None:
+    text, fds = _receive(ours)
     if not text:
         os._exit(0)
-    fds = [fd for _, _, content in control for fd in array.array("i", content)]
-    run = _spawned(text, fds)
+    run = _stood(fds)
     for fd in fds[1:]:
         os.close(fd)
     if run is not None:

@@ -27,3 +27,10 @@ def test_the_door_adds_less_than_half_a_millisecond_to_a_request_at_the_median()
 def test_the_tool_rooms_bench_measures_each_way_to_run_a_tool() -> None:
     ran = subprocess.run((sys.executable, BENCHES / "tool_room.py", "5"), capture_output=True, text=True, check=True)
     assert sum(line.startswith("/bin/true") for line in ran.stdout.splitlines()) == 3
+
+
+def test_the_sandbox_bench_times_each_way_to_start_and_a_cancel() -> None:
+    words = (sys.executable, BENCHES / "sandbox.py", "5", "1")
+    ran = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert ran.returncode in {0, 1}, ran.stderr
+    assert sum(" p50 " in line for line in ran.stdout.splitlines()) == 5

@@ -103,7 +103,7 @@ def test_a_run_that_is_given_up_is_killed(compiler):
     null = os.open("/dev/null", os.O_RDWR)
     words = os.memfd_create("words")
     os.write(words, b"/bin/sleep\x00600\x00")
-    channel = spawner.spawn(Order(words, null, write, null, null, null, null))
+    channel = spawner.stand().start(Order(words, null, write, null, null, null, null))
     os.close(write)
     channel.close()
     assert os.read(read, 1) == b""
@@ -119,7 +119,7 @@ def test_words_that_name_nothing_end_with_the_launchers_own_code(compiler):
     null = os.open("/dev/null", os.O_RDWR)
     words = os.memfd_create("words")
     os.write(words, b"/nowhere\x00")
-    channel = spawner.spawn(Order(words, null, null, write, null, null, null))
+    channel = spawner.stand().start(Order(words, null, null, write, null, null, null))
     os.close(write)
     assert b"launcher: /nowhere: No such file" in os.read(read, 200)
     assert is_soon(lambda: channel.read() or channel.ended is not None)
@@ -131,11 +131,9 @@ def test_words_that_name_nothing_end_with_the_launchers_own_code(compiler):
 
 
 def test_a_spawner_that_can_not_be_is_told():
-    null = os.open("/dev/null", os.O_RDWR)
     for words in (("/nowhere/spawner",), ("/bin/true",)):
         with pytest.raises(SandboxUnavailableError, match="spawner"):
-            Spawner(words, {}).spawn(Order(null, null, null, null, null, null, null))
-    os.close(null)
+            Spawner(words, {}).stand()
 
 
 @pytest.mark.parametrize("user", users())
