@@ -50,8 +50,8 @@ class UnsafeHost:
 
     def run(self, spec: SandboxSpec, sink: Sink, stop: Callable[[], bool]) -> Exit:
         """Run `spec` to its end, as `Sandbox.run` says of everything but containment."""
-        if spec.door is not None:
-            raise SandboxRefusedError("the sandbox unsafe-host has no door: run agents that need a model in bubblewrap")
+        if spec.door is not None or spec.tools is not None:
+            raise SandboxRefusedError("the sandbox unsafe-host has no door and no tool room: use bubblewrap for these")
         refusals.refuse_unsafe(spec)
         started = time.monotonic()
         owner = self.owner(spec.slot)
@@ -65,7 +65,7 @@ class UnsafeHost:
             "backend": "unsafe-host",
             "containment": "none",
             "uids": "one per slot" if self._drops else "the worker's own",
-            "limits": "rlimits only; no limit on processes",
+            "limits": "rlimits only; no limit on processes or processors",
             "memory": "per process, by RLIMIT_DATA",
             "kernel": platform.release(),
         }

@@ -79,6 +79,9 @@ def a_small_tree(busybox: Path, *, shell: bool = True) -> bytes:
         for name in {*listing} - {"busybox", "flock", *(() if shell else ("sh",))}:
             _link(tar, f"bin/{name}")
         _link(tar, "usr/bin/env")
+        place = tarfile.TarInfo("open")
+        place.type, place.mode = tarfile.DIRTYPE, 0o777
+        tar.addfile(place)
     return packed.getvalue()
 
 

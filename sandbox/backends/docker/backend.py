@@ -184,11 +184,10 @@ def _exit_of(spec: SandboxSpec, end: _End) -> Exit:
     cpu_s = None if end.word is None else end.word.cpu_s
     if end.cut is not None:
         return Exit(kind=end.cut.kind, limit=end.cut.limit, wall_s=end.wall_s, cpu_s=cpu_s)
+    if end.engine.was_out_of_memory:
+        touched = ("memory",)
+        return Exit(kind=ExitKind.LIMIT, limit="memory", wall_s=end.wall_s, cpu_s=cpu_s, limits_touched=touched)
     match end.word:
-        case LastWord("exited", 0):
-            return Exit(kind=ExitKind.EXITED, code=0, wall_s=end.wall_s, cpu_s=cpu_s)
-        case LastWord("exited" | "signaled") | None if end.engine.was_out_of_memory:
-            return Exit(kind=ExitKind.LIMIT, limit="memory", wall_s=end.wall_s, cpu_s=cpu_s)
         case LastWord("exited", code):
             return Exit(kind=ExitKind.EXITED, code=code, wall_s=end.wall_s, cpu_s=cpu_s)
         case LastWord("signaled", number):

@@ -68,6 +68,7 @@ def _host(spec: SandboxSpec, init: Path, owner: tuple[int, int]) -> Json:
         "PidsLimit": limits.processes + 1,  # our init is one of those that are counted
         "Memory": limits.memory_bytes,
         "MemorySwap": limits.memory_bytes,  # the sum: no swap
+        "NanoCpus": round((limits.cpus or 0) * 1e9),  # 0 is as much as there is
         "ShmSize": _SHM_BYTES,
         "Tmpfs": _tmpfs(spec, owner),
         "Mounts": [_mount(bind) for bind in (Bind(init, INIT), *spec.binds)],

@@ -39,6 +39,7 @@ _POWERS = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
 _WITNESS = f"""
 while read name value; do echo "status $name $value"; done < /proc/self/status
 while read name rest; do case $name in *:*) echo "interface $name";; esac; done < /proc/net/dev
+while read what at kind options rest; do [ "$at" = / ] && echo "root ${{options%%,*}}"; done < /proc/self/mounts
 for name in {" ".join(_NAMESPACES)}; do echo "namespace $name $(readlink /proc/self/ns/$name)"; done
 for path in "$@"; do [ -e "$path" ] && echo "seen $path"; done
 for path in {" ".join(_WRITES)} {_OUT}/written /tmp/written; do (: >> $path) 2>/dev/null && echo "wrote $path"; done
@@ -193,6 +194,7 @@ def _walls(saw: _Seen, bare: _Seen) -> Iterator[Probe]:
 
 def _places(room: _Room, saw: _Seen) -> Iterator[Probe]:
     yield _judged(f"host's files, {room.secret.name} included", saw.all("seen"), [_OUT])
+    yield _judged("root, as it is mounted", saw.all("root"), ["ro"])
     yield _judged("places that can be written", saw.all("wrote"), [f"{_OUT}/written", "/tmp/written"])  # noqa: S108 (inside)
     yield _judged("host's uid of what was written", (room.out / "written").stat().st_uid, room.backend.owner(0)[0])
 

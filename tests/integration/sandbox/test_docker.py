@@ -56,13 +56,13 @@ def test_memory_that_runs_out_is_a_limit_with_its_name(box):
         script("exec dd if=/dev/zero of=/dev/null bs=100M count=1"), limits=replace(LIMITS, memory_bytes=32 << 20)
     )
     exit_ = _run(box, spec)
-    assert (exit_.kind, exit_.limit) == (ExitKind.LIMIT, "memory")
+    assert (exit_.kind, exit_.limit, exit_.limits_touched) == (ExitKind.LIMIT, "memory", ("memory",))
 
 
-def test_a_child_out_of_memory_that_its_parent_got_over_is_no_limit_reached(box):
+def test_a_child_out_of_memory_that_its_parent_got_over_is_that_limit_as_well(box):
     text = "dd if=/dev/zero of=/dev/null bs=100M count=1; exit 0"
     exit_ = _run(box, replace(script(text), limits=replace(LIMITS, memory_bytes=32 << 20)))
-    assert (exit_.kind, exit_.code) == (ExitKind.EXITED, 0)
+    assert (exit_.kind, exit_.limit) == (ExitKind.LIMIT, "memory")
 
 
 def test_no_more_processes_than_the_limit_at_once(box):
@@ -84,6 +84,13 @@ def test_the_guest_can_neither_see_nor_forge_the_inits_last_word(box):
     assert (exit_.kind, exit_.code) == (ExitKind.EXITED, 7)
     assert heard.stdout == b""
     assert heard.stderr.endswith(b"exited 0 0\n")
+
+
+def test_the_root_is_read_only_even_where_an_image_leaves_it_open(box):
+    heard = Heard()
+    _run(box, script("ls -ld /open; echo x > /open/x"), heard)
+    assert heard.stdout.startswith(b"drwxrwxrwx")
+    assert b"Read-only file system" in heard.stderr
 
 
 def test_a_run_leaves_nothing_on_the_engine(box, docker_engine):

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from sandbox.backends.unsafe_host import UnsafeHost
-from sandbox.errors import SandboxUnavailableError
-from sandbox.spec import Bind
+from sandbox.errors import SandboxRefusedError, SandboxUnavailableError
+from sandbox.spec import Bind, Door, ToolRoom
 from sandbox.testing import Guarantee, Heard, SandboxConformance, script
 from tests.builders.sandbox_rooms import work_root
 from tests.services.waiting import wait_until
@@ -63,6 +63,12 @@ def test_a_killed_workers_commands_die_with_it():
         pids = [int(worker.stdout.readline()) for _ in range(2)]
         os.kill(worker.pid, signal.SIGKILL)
     wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids), 5)
+
+
+@pytest.mark.parametrize("asked", [{"door": Door(Path("/socket"))}, {"tools": ToolRoom(Path("/socket"))}])
+def test_a_door_or_a_tool_room_is_refused_rather_than_left_out(asked):
+    with pytest.raises(SandboxRefusedError, match="no door and no tool room"):
+        UnsafeHost(work_root() / "host", is_allowed=True).run(replace(script(""), **asked), Heard(), lambda: False)
 
 
 def test_it_is_refused_unless_it_is_allowed_by_name(tmp_path):

@@ -31,6 +31,12 @@ def test_limits_are_the_specs_and_there_is_no_swap():
     assert f"size={LIMITS.tmp_bytes}" in host["Tmpfs"]["/tmp"].split(",")  # noqa: S108 (a name inside)
 
 
+def test_processors_are_bounded_only_where_the_spec_says_so():
+    assert _body()["HostConfig"]["NanoCpus"] == 0
+    half = replace(SPEC, limits=replace(LIMITS, cpus=0.5))
+    assert _body(half)["HostConfig"]["NanoCpus"] == 500_000_000
+
+
 def test_the_guest_runs_as_the_owner_behind_our_init():
     body = _body()
     assert body["User"] == "7:8"
