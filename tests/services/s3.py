@@ -3,11 +3,12 @@
 import secrets
 from contextlib import closing
 from dataclasses import dataclass
-from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
 
 from farm.ports import StoreAccess
 from tests.services.programs import free_port
@@ -70,6 +71,17 @@ class S3Server:
         with closing(self._client()) as client:
             client.delete_object(Bucket=self.bucket, Key=path.removeprefix(f"/{self.bucket}/"))
 
+    def takes_objects(self) -> bool:
+        """Say whether the bucket is there and takes an object: the server listens before it does."""
+        probe = {"Bucket": self.bucket, "Key": "ready"}
+        try:
+            with closing(self._client()) as client:
+                client.put_object(**probe, Body=b"")
+                client.delete_object(**probe)
+        except (BotoCoreError, ClientError):
+            return False
+        return True
+
     def _client(self) -> "S3Client":
         return boto3.client(
             "s3",
@@ -77,6 +89,7 @@ class S3Server:
             region_name="us-east-1",
             aws_access_key_id=self.access_key,
             aws_secret_access_key=self.secret_key,
+            config=Config(connect_timeout=2, read_timeout=5, retries={"total_max_attempts": 1}),
         )
 
 
@@ -94,14 +107,7 @@ def an_s3_server(binary: Path, folder: Path) -> S3Server:
         return words
 
     def answers() -> bool:
-        connection = HTTPConnection("127.0.0.1", server.port, timeout=2)
-        try:
-            connection.request("GET", f"/{server.bucket}")
-            return connection.getresponse().status < 500
-        except (OSError, HTTPException):
-            return False
-        finally:
-            connection.close()
+        return server.takes_objects()
 
     access_key, secret_key = "farmtest", secrets.token_hex(16)
     env = {
