@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -123,18 +122,14 @@ def test_what_a_killed_owner_left_in_its_groups_is_killed_and_removed_at_the_nex
             os.execv("/bin/sleep", ["sleep", "600"])  # noqa: S606 (a guest of this test)
         signal.pause()
     guest = int(os.read(read, 20))
-    pidfd = os.pidfd_open(guest)
     groups = limits.find().groups
-    assert groups.clear_leftovers() == 0  # its owner lives
+    groups.clear_leftovers()
+    assert Path(f"/proc/{guest}/exe").exists()  # its owner lives
     os.kill(owner, signal.SIGKILL)
     os.waitpid(owner, 0)
-    time_limit = time.monotonic() + 5
-    cleared = 0
-    while not cleared and time.monotonic() < time_limit:
-        cleared = groups.clear_leftovers()
-    assert cleared == 1
-    assert is_soon(lambda: not Path(f"/proc/{guest}/exe").exists())
-    for fd in (read, write, pidfd):
+    # Whoever makes a backend on this machine meanwhile may be sooner: what counts is that it is gone.
+    assert is_soon(lambda: groups.clear_leftovers() < 0 or not Path(f"/proc/{guest}/exe").exists(), 5)
+    for fd in (read, write):
         os.close(fd)
 
 
