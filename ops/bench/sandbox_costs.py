@@ -7,7 +7,8 @@ is the same namespaces, mounts, filter and change of user, with bubblewrap's ini
 timed from the moment that `stop` would say so, up to `run`'s return, which proves that all is dead. Its guest ignores
 every signal, has daemons forked twice, and keeps forking at its limit of 195 processes.
 
-With FARM_DOCKER_ENGINE (unix:///…) and FARM_DOCKER_IMAGE (by digest, with /bin/true) set, docker run and our docker backend have columns, too.
+With FARM_DOCKER_ENGINE (unix:///…) and FARM_DOCKER_IMAGE (by digest, with /bin/true) set, `docker run` and our docker
+backend have columns, too.
 """
 
 import os
