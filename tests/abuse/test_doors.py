@@ -11,7 +11,7 @@ import pytest
 from sandbox import limits
 from sandbox.spec import ExitKind
 from sandbox.testing import LIMITS, Heard, script
-from tests.builders.sandbox_rooms import bubblewrap
+from tests.builders.sandbox_rooms import bubblewrap, system_python
 
 
 def test_e1_the_environment_is_the_allow_list(guest):
@@ -129,6 +129,14 @@ def test_r1_a_guest_that_takes_more_memory_than_its_group_may_have_is_ended():
     exit_ = bubblewrap().run(replace(hog, limits=replace(LIMITS, memory_bytes=256 << 20)), Heard(), lambda: False)
     assert (exit_.kind, exit_.limit) == (ExitKind.LIMIT, "memory")
     assert exit_.wall_s < 30
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or limits.find().groups is None, reason="no control groups for this user")
+def test_r8_files_without_end_in_a_place_that_is_in_memory_are_memory():
+    flood = "import os, itertools\nfor n in itertools.count(): os.close(os.open(f'/tmp/{n}', os.O_CREAT))"
+    spec = replace(script(""), argv=(system_python(), "-I", "-S", "-c", flood))
+    exit_ = bubblewrap().run(replace(spec, limits=replace(LIMITS, memory_bytes=48 << 20)), Heard(), lambda: False)
+    assert (exit_.kind, exit_.limit) == (ExitKind.LIMIT, "memory")
 
 
 def test_r2_every_place_is_read_only_or_bounded(guest):

@@ -1,10 +1,13 @@
 """K: a guest that does not want to die."""
 
+import signal
 from dataclasses import replace
+
+import pytest
 
 from sandbox.spec import ExitKind
 from sandbox.testing import LIMITS, Heard, script
-from tests.builders.sandbox_rooms import bubblewrap, system_python
+from tests.builders.sandbox_rooms import alone, bubblewrap, system_python, users
 
 # All wait until all are there, then all are busy at once: half of them in the init's session, half in one of their own.
 CROWD = """
@@ -35,3 +38,21 @@ def test_k6_an_init_that_is_left_no_share_of_the_processors_dies_with_all_others
     spec = replace(script(""), argv=(system_python(), "-I", "-S", "-c", CROWD), limits=limits)
     exit_ = bubblewrap().run(spec, heard, lambda: bool(heard.stdout))
     assert exit_.kind is ExitKind.STOPPED
+
+
+ALL = """
+import os, signal
+child = os.fork()
+if child == 0:
+    signal.pause()
+os.kill(-1, signal.SIGKILL)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.parametrize("user", users())
+def test_k1_a_guest_that_kills_all_that_it_can_kills_its_own_and_nobody_else(user):
+    limits = {name: getattr(LIMITS, name) for name in LIMITS.__slots__}
+    order = {"do": "visit", "tries": {}, "filtered": True, "limits": limits}
+    told = alone(user, {**order, "python": system_python(), "script": ALL})
+    assert (told["code"], int(told["stdout"])) == (0, -signal.SIGKILL)

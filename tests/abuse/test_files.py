@@ -4,6 +4,8 @@ import os
 import socket
 from pathlib import Path
 
+from tests.builders.sandbox_rooms import work_root
+
 ROOT = [".init", "bin", "cell", "dev", "etc", "home", "lib", "proc", "run", "sbin", "tmp", "usr"]
 
 
@@ -57,6 +59,15 @@ def test_f9_process_1_tells_nothing_of_the_host(guest):
     assert guest["F9"]["environ"] == "EACCES"
 
 
+def test_f9_the_mounts_name_the_hosts_side_of_the_binds_and_of_two_folders_of_ours_alone(guest):
+    named = sorted(Path(source).name.split("-")[0] for source, target in guest["F9 mounts"] if _is_ours(source))
+    assert named == ["group", "hosts", "init", "nsswitch.conf", "out", "passwd"]
+
+
+def _is_ours(source):
+    return str(work_root().name) in source
+
+
 def test_w1_nothing_of_the_system_can_be_opened_for_writing(guest):
     assert set(guest["W1"].values()) <= {"EROFS", "EACCES", "ENOENT"}
 
@@ -89,6 +100,10 @@ def test_w5_no_device_can_be_made(guest):
 def test_w5_only_harmless_devices_are_there(guest):
     harmless = {"core", "fd", "full", "null", "ptmx", "pts", "random", "shm", "stderr", "stdin", "stdout"}
     assert set(guest["W5 nodes"]) <= harmless | {"tty", "urandom", "zero"}
+
+
+def test_a16_no_attribute_that_means_something_to_the_host_can_be_set(guest):
+    assert guest["A16"] == {"trusted.overlay.opaque": "EPERM", "security.capability": "EPERM"}
 
 
 def test_w6_a_system_file_can_not_be_linked_into_the_workspace(guest):
