@@ -78,7 +78,10 @@ def _worker(run: LocalRun, exchange: Exchange) -> Iterator[bootstrap.LocalWorker
         yield None
         return
     env = bootstrap.worker_environment(run.settings, exchange.url, run.store.url)
-    with bootstrap.local_worker_process(run.slots, env, _log_folder() / f"{run.name}-worker.log") as worker:
+    log = _log_folder() / f"{run.name}-worker.log"
+    if not run.as_json:
+        click.echo(f"starting a worker with {run.slots} slots; its log is {log}", err=True)
+    with bootstrap.local_worker_process(run.slots, env, log) as worker:
         yield worker
 
 
