@@ -33,10 +33,11 @@ def _check(*, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps([asdict(probe) for probe in probes]))
     else:
+        width = max(len(probe.name) for probe in probes)
         for probe in probes:
-            click.echo(f"{'ok  ' if probe.ok else 'FAIL'}  {probe.name:<24} {probe.detail}")
+            click.echo(f"{'ok  ' if probe.ok else 'FAIL'}  {probe.name:<{width}}  {probe.detail}")
             if not probe.ok and probe.fix:
-                click.echo(f"fix   {probe.name:<24} {probe.fix}")
+                click.echo(f"fix   {probe.name:<{width}}  {probe.fix}")
     sys.exit(0 if all(probe.ok for probe in probes) else 2)
 
 

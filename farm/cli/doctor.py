@@ -68,8 +68,9 @@ def command(store: str | None, *, as_json: bool) -> None:
     python = Finding("python", ok=True, detail=sys.version.split()[0])
     findings = [python, _git(), _queue(settings), _store(store, settings), *_sandbox(store, settings)]
     broken = [finding for finding in findings if not finding.ok]
-    lines = [f"{'ok  ' if row.ok else 'FAIL'}  {row.name:<24} {row.detail}" for row in findings]
-    lines += [f"fix   {row.name:<24} {row.fix}" for row in broken if row.fix]
+    width = max(len(row.name) for row in findings)
+    lines = [f"{'ok  ' if row.ok else 'FAIL'}  {row.name:<{width}}  {row.detail}" for row in findings]
+    lines += [f"fix   {row.name:<{width}}  {row.fix}" for row in broken if row.fix]
     answer({"ok": not broken, "findings": [asdict(row) for row in findings]}, lines, as_json=as_json)
     if broken:
         raise SpecError(f"{len(broken)} of {len(findings)} checks failed: {', '.join(row.name for row in broken)}")

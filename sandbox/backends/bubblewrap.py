@@ -15,7 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from sandbox import limits
-from sandbox.backends import failures, plan, preflight, program, refusals, tool_rooms, workroot
+from sandbox.backends import failures, host_facts, plan, preflight, program, refusals, tool_rooms, workroot
+from sandbox.backends.naive import Naive
 from sandbox.backends.spares import Spare, Spares
 from sandbox.backends.watch import Asked, Cut, Watch
 from sandbox.errors import SandboxCommandError, SandboxError, SandboxUnavailableError
@@ -49,6 +50,7 @@ class Bubblewrap:
         self._program = program.find(self._drop())
         self._spawner = Spawner(self._tools.spawner_words, program.BARE_ENV)
         self._found = limits.find()
+        self._host = host_facts.read()
         self._spares = Spares(self._spawner, self._found.groups)
         weakref.finalize(self, self._spares.close)
         if self._found.groups is not None:
@@ -97,7 +99,7 @@ class Bubblewrap:
             "uids": "one per slot" if self._drops else "the worker's own",
             **_limits_told(self._found),
             "disk": "per file, by RLIMIT_FSIZE; no cap on a bind's total",
-            "kernel": platform.release(),
+            **self._host,
         }
 
     def owner(self, slot: int) -> tuple[int, int]:
@@ -115,6 +117,10 @@ class Bubblewrap:
     def run_unfiltered(self, spec: SandboxSpec, sink: Sink, stop: Callable[[], bool]) -> Exit:
         """Run without the system-call filter: for probes of what holds when the filter does not. Never for guests."""
         return self._run(spec, sink, stop, None)
+
+    def naive(self) -> Naive:
+        """Give the bubblewrap alone, for the same purpose."""
+        return Naive(self._program.path, self._drop())
 
     def _run(self, spec: SandboxSpec, sink: Sink, stop: Callable[[], bool], seccomp: bytes | None) -> Exit:
         refusals.refuse_unsafe(spec)

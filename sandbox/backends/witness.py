@@ -1,7 +1,9 @@
 """What preflight runs inside the sandbox: it tries what a guest would try and prints what came of it, as JSON.
 
-It is not imported but given to the host's Python with `-c`, so it stands alone. Called as `witness TRIES` it testifies;
-as `witness drill` it leaves a tree of daemons that ignore signals and hold a lock, and waits to be killed.
+It is not imported but given to the host's Python with `-c`, so it stands alone. Called as `witness testify ORDER` it
+tries all; as `witness look ORDER` only what is harmless on the host as well, where it must see what a guest must not;
+as `witness burn` it computes for a while and tells how long that took; as `witness drill` it leaves a tree of daemons
+that ignore signals and hold a lock, and waits to be killed.
 """
 
 import contextlib
@@ -13,6 +15,7 @@ import os
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable
 from functools import partial
 
@@ -22,6 +25,8 @@ _OUT = "/cell/out"
 _NAMESPACES = ("cgroup", "ipc", "mnt", "net", "pid", "user", "uts")
 _DAEMONS = 4
 _DRILL_S = 60
+_BURN_S = 0.05
+_LARGEST = 4 << 20
 
 
 def _errno_of(attempt: Callable[[], object]) -> str:
@@ -66,6 +71,20 @@ def _fill(path: str, most: int) -> None:
         os.unlink(path)  # noqa: PTH108 (pathlib costs milliseconds)
 
 
+def _fill_folder(folder: str, most: int) -> None:
+    """Write `most` bytes in files that are each within the limit of one."""
+    names = [f"{folder}/fill-{number}" for number in range(most // _LARGEST + 1)]
+    try:
+        for name in names:
+            with open(name, "wb", buffering=0) as file:  # noqa: PTH123 (pathlib costs milliseconds)
+                file.write(b"\0" * (_LARGEST - 1))
+                file.write(b"\0")
+    finally:
+        for name in names:
+            with contextlib.suppress(OSError):
+                os.unlink(name)  # noqa: PTH108 (pathlib costs milliseconds)
+
+
 def _fork_up_to(most: int) -> None:
     children: list[int] = []
     try:
@@ -90,27 +109,64 @@ def _open_descriptors() -> list[int]:
     return sorted(found)
 
 
-def _testify(tries: dict[str, list[str]], numbers: dict[str, int]) -> dict[str, object]:
-    status = _status()
+def _environments() -> list[str]:
+    """Give the names of all variables in every environment that can be read."""
+    found: set[str] = set()
+    for name in os.listdir("/proc"):  # noqa: PTH208 (pathlib costs milliseconds)
+        if name.isdigit():
+            with contextlib.suppress(OSError), open(f"/proc/{name}/environ", "rb") as file:  # noqa: PTH123 (the same)
+                found.update(word.split(b"=")[0].decode(errors="replace") for word in file.read().split(b"\0") if word)
+    return sorted(found)
+
+
+def _lines(path: str) -> int:
+    with open(path) as file:  # noqa: PTH123 (pathlib costs milliseconds)
+        return sum(1 for _ in file)
+
+
+def _look(tries: dict[str, list[str]], numbers: dict[str, int]) -> dict[str, object]:
     return {
-        "ids": [*os.getresuid(), *os.getresgid()],
-        "groups": os.getgroups(),
-        "namespaces": {name: os.readlink(f"/proc/self/ns/{name}") for name in _NAMESPACES},  # noqa: PTH115 (the same)
-        "status": {key: status[key] for key in status if key.startswith(("Cap", "NoNewPrivs", "Seccomp"))},
         "fds": _open_descriptors(),
-        "env": sorted(os.environ),  # noqa: TID251 (the guest's own environment is what is looked at)
-        "pids": [int(name) for name in os.listdir("/proc") if name.isdigit()],  # noqa: PTH208 (the same)
+        "env": _environments(),
+        "pids": len([name for name in os.listdir("/proc") if name.isdigit()]),  # noqa: PTH208 (the same)
+        "host_pid": _errno_of(lambda: os.kill(numbers["pid"], 0)),
         "interfaces": [name for _, name in socket.if_nameindex()],
-        "userns": _errno_of(_unshare_users),
         "vsock": _errno_of(lambda: socket.socket(_AF_VSOCK, socket.SOCK_STREAM).close()),
         "tcp": _errno_of(lambda: _connect(socket.AF_INET, ("127.0.0.1", numbers["port"]))),
         "abstract": _errno_of(lambda: _connect(socket.AF_UNIX, "\0" + tries["abstract"][0])),
+        "pathname": _errno_of(lambda: _connect(socket.AF_UNIX, tries["pathname"][0])),
         "seen": [path for path in tries["paths"] if os.path.exists(path)],  # noqa: PTH110 (the same)
+        "segments": _lines("/proc/sysvipc/shm") - 1,
+    }
+
+
+def _testify(tries: dict[str, list[str]], numbers: dict[str, int]) -> dict[str, object]:
+    status = _status()
+    with open("/proc/self/setgroups") as file:  # noqa: PTH123 (pathlib costs milliseconds)
+        setgroups = file.read().strip()
+    return {
+        "sight": _look(tries, numbers),
+        "ids": [*os.getresuid(), *os.getresgid()],
+        "groups": os.getgroups(),
+        "setgroups": setgroups,
+        "uid_map": _lines("/proc/self/uid_map"),
+        "namespaces": {name: os.readlink(f"/proc/self/ns/{name}") for name in _NAMESPACES},  # noqa: PTH115 (the same)
+        "status": {key: status[key] for key in status if key.startswith(("Cap", "NoNewPrivs", "Seccomp"))},
+        "userns": _errno_of(_unshare_users),
         "writes": {path: _errno_of(partial(_open_for_writing, path)) for path in tries["writes"]},
         "file": _errno_of(lambda: _fill(f"{_OUT}/big", numbers["file_size"] + 1)),
-        "tmp": _errno_of(lambda: _fill("/tmp/big", numbers["tmp"] + 1)),  # noqa: S108 (the sandbox's own)
+        "full": {path: _errno_of(partial(_fill_folder, path, numbers["most"])) for path in tries["full"]},
         "forks": _errno_of(lambda: _fork_up_to(numbers["processes"] + 1)),
     }
+
+
+def _burn() -> float:
+    """Compute for a fixed processor time and give the seconds that it took."""
+    started = time.monotonic()
+    until = time.process_time() + _BURN_S
+    while time.process_time() < until:
+        pass
+    return time.monotonic() - started
 
 
 def _drill() -> None:
@@ -130,8 +186,12 @@ def _drill() -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "drill":
-        _drill()
-    else:
-        order = json.loads(sys.argv[1])
-        print(json.dumps(_testify(order["tries"], order["numbers"])))  # noqa: T201 (the testimony)
+    match sys.argv[1:]:
+        case ["drill"]:
+            _drill()
+        case ["burn"]:
+            print(_burn())  # noqa: T201 (the answer)
+        case words:
+            what, order = words[0], json.loads(words[1])
+            said = (_look if what == "look" else _testify)(order["tries"], order["numbers"])
+            print(json.dumps(said))  # noqa: T201 (the testimony)

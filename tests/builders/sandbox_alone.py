@@ -9,6 +9,7 @@ import socket
 import sys
 import tempfile
 import threading
+from dataclasses import asdict
 from pathlib import Path
 
 from sandbox.backends.bubblewrap import Bubblewrap
@@ -110,6 +111,7 @@ DEEDS = {
     "visit": visit,
     "call": call,
     "facts": lambda backend, _home, _order: backend.facts(),
+    "preflight": lambda backend, home, _order: [asdict(probe) for probe in backend.preflight(home / "scratch")],
 }
 
 

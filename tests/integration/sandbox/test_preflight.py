@@ -1,0 +1,69 @@
+"""Preflight of bubblewrap: fit hosts pass, a backend with a hole does not, and people can read the lines."""
+
+import os
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from sandbox.backends import preflight
+from sandbox.backends.bubblewrap import Bubblewrap
+from tests.builders.sandbox_rooms import alone, bubblewrap, users, work_root
+
+
+@dataclass
+class Holed:
+    """A backend that keeps all but one promise."""
+
+    inner: Bubblewrap
+    filtered: bool = True
+    loosened: tuple[tuple[str, Any], ...] = ()
+    is_careless: bool = False
+
+    def __getattr__(self, name):
+        return getattr(self.inner, name)
+
+    def run(self, spec, sink, stop):
+        if self.is_careless and len(spec.binds) > 1:
+            spec = replace(spec, binds=spec.binds[:1])
+        spec = replace(spec, limits=replace(spec.limits, **dict(self.loosened)))
+        return (self.inner.run if self.filtered else self.inner.run_unfiltered)(spec, sink, stop)
+
+
+def broken(**hole):
+    probes = preflight.probe(Holed(bubblewrap(), **hole), work_root() / "scratch")
+    return {probe.name for probe in probes if not probe.ok}
+
+
+@pytest.mark.parametrize("user", users())
+def test_a_fit_host_passes_for_every_user_and_the_lines_are_for_people(user):
+    probes = alone(user, {"do": "preflight"})
+    assert [probe for probe in probes if not probe["ok"]] == []
+    assert len({probe["name"] for probe in probes}) == len(probes) > 30
+    assert [probe for probe in probes if len(probe["name"]) > 24 or set(probe["detail"]) & set("{}[]()")] == []
+
+
+def test_a_backend_without_the_filter_fails():
+    assert broken(filtered=False) == {"system-call filter", "user namespaces", "machine sockets"}
+
+
+def test_limits_that_are_not_held_fail():
+    loose = (("file_size_bytes", 1 << 30), ("processes", 64), ("tmp_bytes", 1 << 30), ("memory_bytes", 1 << 30))
+    names = {"file size", "number of processes", "memory file systems", "memory"}
+    assert broken(loosened=loose) == names
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="control groups are root's here")
+def test_processor_time_that_is_not_held_fails():
+    if bubblewrap().facts()["limits"] == "rlimits only":
+        pytest.skip("this machine gives no control groups")
+    assert broken(loosened=(("cpus", None),)) == {"processor time"}
+
+
+def test_a_backend_that_does_not_refuse_a_mount_below_a_bind_fails():
+    assert broken(is_careless=True) == {"mounts below binds"}
+
+
+def test_nothing_is_left_of_it():
+    preflight.probe(bubblewrap(), work_root() / "scratch")
+    assert list((work_root() / "scratch").iterdir()) == []
