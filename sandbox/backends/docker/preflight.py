@@ -14,6 +14,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
+from sandbox.backends.drills import told
+from sandbox.backends.verdicts import REPORT, judged
 from sandbox.errors import SandboxError
 from sandbox.spec import Bind, Exit, ExitKind, Limits, Probe, Sandbox, SandboxSpec, Sink, Stream
 
@@ -32,7 +34,6 @@ _DEATH_S = 5.0
 _FEW_BEATS = 200
 _SILENCE_S = 0.2
 """Ten times as long as a daemon of the drill ever keeps silent."""
-_REPORT = "containment is broken on this host: run nothing here, and report these details"
 _NAMESPACES = ("ipc", "mnt", "net", "pid", "uts")
 _WRITES = ("/x", "/etc/x", "/dev/x", "/proc/sys/kernel/hostname", "/proc/sysrq-trigger", "/sys/x", "/.init")
 _POWERS = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
@@ -116,7 +117,12 @@ def probe(backend: Probed, scratch: Path) -> tuple[Probe, ...]:
         with _room(backend, scratch) as room:
             saw, bare = room.run(_WITNESS), room.run_unfiltered(_WITNESS)
             return (
-                Probe("starts", ok=saw.exit.code == 0, detail=f"{saw.exit}", fix="the image needs a /bin/sh"),
+                Probe(
+                    "starts",
+                    ok=saw.exit.code == 0,
+                    detail=f"a container ends: {told(saw.exit)}",
+                    fix="the image needs a /bin/sh",
+                ),
                 *_identity(room, saw),
                 *_walls(saw, bare),
                 *_places(room, saw),
@@ -165,53 +171,56 @@ class _Heard:
             self.stdout += chunk
 
 
-def _judged(name: str, saw: object, expected: object, fix: str = _REPORT) -> Probe:
-    if saw == expected:
-        return Probe(name, ok=True, detail=f"{saw}")
-    return Probe(name, ok=False, detail=f"saw {saw}, expected {expected}", fix=fix)
-
-
 def _identity(room: _Room, saw: _Seen) -> Iterator[Probe]:
     uid, gid = room.backend.owner(0)
-    yield _judged("uids", saw.status("Uid").split(), [str(uid)] * 4)
-    yield _judged("gids", saw.status("Gid").split(), [str(gid)] * 4)
-    yield _judged("not root on the host", "0" in saw.status("Uid").split(), expected=False)
-    yield _judged("groups", [group for group in saw.status("Groups").split() if group != str(gid)], [])
-    yield _judged("processes seen", len(saw.all("process")), 2)
+    yield judged("uids", saw.status("Uid").split(), [str(uid)] * 4, f"{uid}")
+    yield judged("gids", saw.status("Gid").split(), [str(gid)] * 4, f"{gid}")
+    yield Probe("not root on the host", ok="0" not in saw.status("Uid").split(), detail=f"uid {uid}", fix=REPORT)
+    others = [group for group in saw.status("Groups").split() if group != str(gid)]
+    yield judged("groups", others, [], "no group of the host's")
+    yield judged("processes seen", len(saw.all("process")), 2, "the init and itself")
 
 
 def _walls(saw: _Seen, bare: _Seen) -> Iterator[Probe]:
     host = [f"{name} {os.readlink(f'/proc/self/ns/{name}')}" for name in _NAMESPACES]  # noqa: PTH115 (no path)
-    yield _judged("namespaces told", len(saw.all("namespace")), len(_NAMESPACES))
-    yield _judged("namespaces shared with the host", [one for one in saw.all("namespace") if one in host], [])
-    yield _judged("capabilities", {saw.status(power) for power in _POWERS}, {"0" * 16})
-    yield _judged("no new privileges", saw.status("NoNewPrivs"), "1")
-    yield _judged("system-call filter", saw.status("Seccomp"), "2")
+    yield judged("namespaces told", len(saw.all("namespace")), len(_NAMESPACES), "all can be looked at")
+    shared = [one for one in saw.all("namespace") if one in host]
+    yield judged("namespaces", shared, [], "none is shared with the host")
+    powers = sorted({saw.status(power) for power in _POWERS})
+    yield judged("capabilities", powers, ["0" * 16], "none, and none to gain")
+    yield judged("no new privileges", saw.status("NoNewPrivs"), "1", "setuid programs give nothing")
+    yield judged("system-call filter", saw.status("Seccomp"), "2", "on")
     filters = [int(one.status("Seccomp_filters") or 0) for one in (saw, bare)]
-    yield _judged("our filter above the engine's", filters, [2, 1], "start the engine with its default seccomp profile")
-    yield _judged("interfaces", saw.all("interface"), ["lo:"])
+    fix = "start the engine with its default seccomp profile"
+    yield judged("filters", filters, [2, 1], "ours above the engine's; the control has the engine's alone", fix)
+    yield judged("interfaces", saw.all("interface"), ["lo:"], "an empty loopback of its own")
 
 
 def _places(room: _Room, saw: _Seen) -> Iterator[Probe]:
-    yield _judged(f"host's files, {room.secret.name} included", saw.all("seen"), [_OUT])
-    yield _judged("root, as it is mounted", saw.all("root"), ["ro"])
-    yield _judged("places that can be written", saw.all("wrote"), [f"{_OUT}/written", "/tmp/written"])  # noqa: S108 (inside)
-    yield _judged("host's uid of what was written", (room.out / "written").stat().st_uid, room.backend.owner(0)[0])
+    yield judged("host's files", saw.all("seen"), [_OUT], "none but the bind")
+    yield judged("root", saw.all("root"), ["ro"], "mounted read-only")
+    places = [f"{_OUT}/written", "/tmp/written"]  # noqa: S108 (inside)
+    yield judged("writable places", saw.all("wrote"), places, "only its own bind and /tmp")
+    uid = room.backend.owner(0)[0]
+    yield judged("host's uid", (room.out / "written").stat().st_uid, uid, f"{uid} owns what was written")
 
 
 def _limits(room: _Room, saw: _Seen) -> Iterator[Probe]:
-    yield _judged("size of /tmp", saw.all("full"), ["/tmp"])  # noqa: S108 (inside)
+    yield judged("size of /tmp", saw.all("full"), ["/tmp"], "held")  # noqa: S108 (inside)
     grown = room.run(_GROW)
-    yield _judged("file size", grown.exit.kind, ExitKind.SIGNALED)
-    yield _judged("file size on the host", (room.out / "big").stat().st_size, _LIMITS.file_size_bytes)
+    yield judged("file size", grown.exit.kind, ExitKind.SIGNALED, "held")
+    size = (room.out / "big").stat().st_size
+    yield judged("file size on the host", size, _LIMITS.file_size_bytes, "as much as the limit")
     forked = room.run(_FORK)
     fix = "give the engine the pids controller: a kernel with cgroups v2, or v1's pids mounted"
-    yield _judged("number of processes", ("few" in forked.said, "many" in forked.said), (True, False), fix)
+    ends = ("few" in forked.said, "many" in forked.said)
+    yield judged("number of processes", ends, (True, False), "held; the control may have some", fix)
     swallowed = room.run(_SWALLOW.format(4 * _LIMITS.memory_bytes))
     fix = "give the engine the memory controller (on Debian's v1: cgroup_enable=memory)"
-    yield _judged("memory", ("little" in swallowed.said, swallowed.exit.limit), (True, "memory"), fix)
+    took = ("little" in swallowed.said, swallowed.exit.limit)
+    yield judged("memory", took, (True, "memory"), "held; the control may have some", fix)
     waited = room.run("sleep 20", replace(_LIMITS, wall_s=0.2))
-    yield _judged("wall", waited.exit.limit, "wall")
+    yield judged("wall", waited.exit.limit, "wall", "held")
 
 
 def _kill_drill(room: _Room) -> Probe:
@@ -225,8 +234,8 @@ def _kill_drill(room: _Room) -> Probe:
     exit_ = room.drill(is_beating)
     took = time.monotonic() - before
     if exit_.kind is not ExitKind.STOPPED:
-        return Probe("kill drill", ok=False, detail=f"the drill did not start: {exit_}", fix=_REPORT)
+        return Probe("kill drill", ok=False, detail=f"the drill did not start: {told(exit_)}", fix=REPORT)
     last = beats.stat().st_size
     time.sleep(_SILENCE_S)
     is_dead = beats.stat().st_size == last and took < _DEATH_S
-    return Probe("kill drill", ok=is_dead, detail=f"a tree of daemons was dead in {took:.2f} s", fix=_REPORT)
+    return Probe("kill drill", ok=is_dead, detail=f"a tree of daemons was dead in {took:.2f} s", fix=REPORT)
