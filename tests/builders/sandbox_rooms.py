@@ -38,6 +38,11 @@ def users():
     return ("root", "ordinary") if os.geteuid() == 0 else ("ordinary",)
 
 
+def drop_to(user):
+    """Give the words before a command that is to run as `user`."""
+    return _DROP if user == "ordinary" and os.geteuid() == 0 else ()
+
+
 def system_python():
     """Give a Python that every user may run, and that a guest finds as well."""
     own = Path(sys.executable).resolve()
@@ -45,11 +50,12 @@ def system_python():
 
 
 @cache
-def _copy_of_the_package() -> Path:
+def copy_of_the_package() -> Path:
     """Put the package where every user may read it: the checkout may lie under a closed home."""
     place = work_root() / "package"
     shutil.copytree(Path(sandbox.__file__).parent, place / "sandbox", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(_ALONE, place / "alone.py")
+    shutil.copy(Path(sandbox.__file__).parents[1] / "ops/bench/kill_race.py", place)
     return place
 
 
@@ -65,10 +71,9 @@ def home_of(user) -> Path:
 
 def alone(user, order, **inherited):
     """Run `sandbox_alone` with `order` in a process of `user`; `inherited` is what a careless parent leaves it."""
-    drop = _DROP if user == "ordinary" and os.geteuid() == 0 else ()
     order = {"home": str(home_of(user)), **order}
     done = subprocess.run(
-        [*drop, system_python(), "-B", str(_copy_of_the_package() / "alone.py")],
+        [*drop_to(user), system_python(), "-B", str(copy_of_the_package() / "alone.py")],
         input=json.dumps(order).encode(),
         cwd="/",
         capture_output=True,
