@@ -148,6 +148,10 @@ class Sandbox(Protocol):
         """
         ...
 
+    def close(self) -> None:
+        """Let go of what is kept between runs; the end of the process does the same, less tidily."""
+        ...
+
     def facts(self) -> Facts:
         """Say what enforces the containment: versions, digests, how limits are held. It becomes evidence."""
         ...

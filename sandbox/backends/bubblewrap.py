@@ -50,7 +50,7 @@ class Bubblewrap:
         self._program = program.find(self._drop())
         self._spawner = Spawner(self._tools.spawner_words, program.BARE_ENV)
         self._found = limits.find()
-        self._host = host_facts.read()
+        self._host = host_facts.read(root)
         self._spares = Spares(self._spawner, self._found.groups)
         weakref.finalize(self, self._spares.close)
         if self._found.groups is not None:
@@ -79,6 +79,11 @@ class Bubblewrap:
         with ExitStack() as stack, tool_rooms.beside(spec, self._tool.path, self.owner(spec.slot), start) as both:
             both.ended = self._run(both.session, sink, stop, filter_)
         return both.whole()
+
+    def close(self) -> None:
+        """Let go of what waits for a next run, and end the spawner, so that what it used is accounted to us."""
+        self._spares.close()
+        self._spawner.close()
 
     def facts(self) -> Facts:
         """Say what enforces the containment."""

@@ -19,23 +19,26 @@ _LANDLOCK_VERSION = 1
 _KIB = 1024
 
 
-def read(proc: Path = Path("/proc")) -> Facts:
-    """Tell the kernel, its switches, swap, the control groups' version and Landlock's; None is what isn't there."""
+def read(root: Path, proc: Path = Path("/proc")) -> Facts:
+    """Tell the kernel, its switches, swap, and what `root` lies on; None is what isn't there."""
+    mounts = (proc / "self" / "mountinfo").read_text().splitlines()
     return {
         "kernel": platform.release(),
         **{name.rpartition("/")[2]: _line(proc / "sys" / name) for name in _SYSCTLS},
         "swap_bytes": _swap(proc / "meminfo"),
-        "cgroups": _cgroups(proc / "self" / "mountinfo"),
+        "cgroups": _cgroups(mounts),
+        "root_file_system": _file_system(root, mounts),
         "landlock_abi": _landlock(),
     }
 
 
-def probes(proc: Path = Path("/proc")) -> Iterator[Probe]:
+def probes(root: Path, proc: Path = Path("/proc")) -> Iterator[Probe]:
     """Tell them in words; refuse what runs a stranger as root whenever a guest crashes."""
-    facts = read(proc)
+    facts = read(root, proc)
     swap = facts["swap_bytes"]
     told = f"Linux {facts['kernel']}, cgroups {facts['cgroups']}, Landlock {facts['landlock_abi'] or 'absent'}"
-    yield Probe("host", ok=True, detail=f"{told}, {'swap' if swap else 'no swap'}")
+    told = f"{told}, {'swap' if swap else 'no swap'}, {facts['root_file_system']}"
+    yield Probe("host", ok=True, detail=told)
     yield Probe("host's switches", ok=True, detail=", ".join(_switches(facts)) or "none of those that we look for")
     pattern = str(facts["core_pattern"] or "")
     helper = pattern[1:].split(maxsplit=1)[0] if pattern.startswith("|") and pattern[1:].strip() else ""
@@ -66,8 +69,19 @@ def _swap(meminfo: Path) -> int | None:
     return None
 
 
-def _cgroups(mountinfo: Path) -> str:
-    kinds = {line.partition(" - ")[2].split()[0] for line in mountinfo.read_text().splitlines()}
+def _kind(mount: str) -> str:
+    return mount.partition(" - ")[2].split()[0]
+
+
+def _file_system(root: Path, mounts: list[str]) -> str:
+    above = [line for line in mounts if root.is_relative_to(line.split()[4])]
+    # The deepest mount point, and of those the last: it covers the others.
+    deepest = max(enumerate(above), key=lambda at: (len(at[1].split()[4]), at[0]), default=None)
+    return "unknown" if deepest is None else _kind(deepest[1])
+
+
+def _cgroups(mounts: list[str]) -> str:
+    kinds = {_kind(line) for line in mounts}
     match "cgroup" in kinds, "cgroup2" in kinds:
         case True, True:
             return "v1 and v2"

@@ -106,7 +106,7 @@ def _probes(backend: Probed, scene: _Scene) -> Iterator[Probe]:
     yield drills.memory(backend)
     yield drills.processors(backend)
     yield drills.killing(backend, scene.out, scene.binds)
-    yield from host_facts.probes()
+    yield from host_facts.probes(scene.folder)
 
 
 @contextmanager

@@ -78,6 +78,9 @@ class UnsafeHost:
             return _FIRST_SLOT_ID + slot, _FIRST_SLOT_ID + slot
         return os.geteuid(), os.getegid()
 
+    def close(self) -> None:
+        """Nothing is kept between runs."""
+
     def preflight(self, scratch: Path) -> tuple[Probe, ...]:
         """Run something, and say that nothing is proven: there is no containment to prove."""
         del scratch

@@ -1,0 +1,17 @@
+"""`farm doctor` is for people: each line a result, a name and words; and for programs, by --json."""
+
+import json
+
+from tests.builders.farm_command import Desk
+
+
+def test_the_columns_hold_and_no_line_shows_a_programs_values(desk: Desk) -> None:
+    ended = desk.farm("doctor")
+    assert ended.code == 0, ended.err
+    names = [row["name"] for row in json.loads(desk.farm("doctor", "--json").out)["findings"]]
+    lines = ended.out.splitlines()
+    width = max(len(name) for name in names)
+    assert [line[6 : 6 + width].rstrip() for line in lines] == names
+    assert {line[:6] for line in lines} == {"ok    "}
+    assert {line[6 + width : 8 + width] for line in lines} == {"  "}
+    assert [line for line in lines if set(line[6 + width :]) & set("{}[]")] == []
