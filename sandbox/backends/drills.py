@@ -21,9 +21,9 @@ LIMITS = Limits(
     tmp_bytes=1 << 20,
 )
 _DEATH_S = 2.0
-_SHARE = 0.2
+_SHARE = 0.1
 _HELD_S = 0.15
-"""What takes 0.05 s of a whole processor takes this long at least of a fifth of one, in slices of 0.1 s."""
+"""What takes 0.03 s of a whole processor takes this long at least of a tenth of one, in slices of 0.1 s."""
 _TRIES = 3
 
 
@@ -59,7 +59,7 @@ def memory(backend: Sandbox) -> Probe:
 
 
 def processors(backend: Sandbox) -> Probe:
-    """Let a guest compute with a fifth of a processor, and with all that there is as the control."""
+    """Let a guest compute with a tenth of a processor, and with all that there is as the control."""
     if backend.facts()["limits"] == "rlimits only":
         return Probe("processor time", ok=True, detail=f"not held, rlimits only: {backend.facts()['no_cgroups']}")
     held, free = _burn(backend, _SHARE), _burn(backend, None)
@@ -67,7 +67,7 @@ def processors(backend: Sandbox) -> Probe:
         if _is_held(held, free):
             break
         held, free = _burn(backend, _SHARE), _burn(backend, None)  # a busy machine slows the control down too
-    detail = f"a fifth of a processor takes {held:.2f} s for what takes {free:.2f} s"
+    detail = f"a tenth of a processor takes {held:.2f} s for what takes {free:.2f} s"
     return Probe("processor time", ok=_is_held(held, free), detail=detail, fix=REPORT)
 
 

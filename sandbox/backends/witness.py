@@ -25,7 +25,7 @@ _OUT = "/cell/out"
 _NAMESPACES = ("cgroup", "ipc", "mnt", "net", "pid", "user", "uts")
 _DAEMONS = 4
 _DRILL_S = 60
-_BURN_S = 0.05
+_BURN_S = 0.03
 _LARGEST = 4 << 20
 
 
