@@ -81,7 +81,8 @@ class CellLine:
         return end
 
     def close(self) -> None:
-        """Give the host's folders back, at the process's end."""
+        """Give the host's folders back and end the sandbox's own processes, at the process's end."""
+        self._ports.sandbox.close()
         self._ground.close()
 
     def _work(self, claimed: Claimed) -> LineEnd:

@@ -33,6 +33,9 @@ class HookedSandbox:
     def owner(self, slot: int) -> tuple[int, int]:
         return self._real.owner(slot)
 
+    def close(self) -> None:
+        self._real.close()
+
     def preflight(self, scratch: Path) -> tuple[Probe, ...]:
         return self._real.preflight(scratch)
 
