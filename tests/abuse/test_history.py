@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from farm.model import RepositorySpec
+from farm.model import OracleSpec, RepositorySpec
 from farm.planning.repository import pack_repository
 from sandbox.spec import Sandbox
 from tests.builders.sandbox_rooms import bubblewrap, work_root
@@ -143,3 +143,29 @@ def test_f9_a_sessions_mounts_tell_of_no_sweep_task_arm_or_oracle() -> None:
         assert cells == "cells"
         assert (int(area, 16), int(cell, 16)) > (0, 0)
         assert part in {"ws", "out"} or part.startswith("home-")
+
+
+def test_o1_no_word_of_the_hidden_files_is_anywhere_while_a_session_lives_and_the_check_finds_it() -> None:
+    # The brackets keep the pattern itself, which is in the script and on command lines, from being found.
+    word = "[x]ylograph-4711"
+    told = "cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ /proc/[0-9]*/mountinfo 2>/dev/null"
+    by_content = f"grep -rlsa --exclude-dir=proc --exclude-dir=usr '{word}' /"
+    by_name = f"find / -name '{word}' 2>/dev/null"
+    look = f"{by_content}; {by_name}; {told} | grep -ac '{word}'"
+    check = f"grep -rq '{word}' $FARM_HIDDEN && test -n \"$(find $FARM_HIDDEN -name '{word}')\""
+    farm = Farm(
+        root=work_root() / "line-o1",
+        sandbox=bubblewrap(),
+        script=[{"run": {"command": f"{look}; true"}}],
+        oracle=OracleSpec(kind="command", options={"argv": ["sh", "-c", check]}),
+        hidden={"xylograph-4711": "xylograph-4711"},
+    )
+    line = farm.line()
+    try:
+        line.run(farm.ticket)
+    finally:
+        line.close()
+    evidence = farm.outcome().evidence
+    assert evidence is not None
+    assert evidence.oracle.correct is True
+    assert farm.artifact("session.work.stderr").split() == [b"0"]
