@@ -182,7 +182,7 @@ def main() -> None:
     parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--json", action="store_true", dest="as_json")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="farm-bench-") as name:
+    with tempfile.TemporaryDirectory(prefix="bench-cells-") as name:
         folder = Path(name)
         make_repository(folder / "repository")
         with own_redis(folder) as redis:

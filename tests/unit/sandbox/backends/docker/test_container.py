@@ -7,7 +7,7 @@ from sandbox.backends.docker.container import Image, Place, container
 from sandbox.spec import Bind
 from sandbox.testing import LIMITS, script
 
-PLACE = Place(Image("sha256:1", {"PATH": "/opt/bin", "ONLY": "image"}), Path("/work/bin/init"), {"label": "value"})
+PLACE = Place(Image("sha256:1", {"PATH": "/opt/bin", "ONLY": "image"}), Path("/srv/bin/init"), {"label": "value"})
 SPEC = replace(script("true", Bind(Path("/host/out"), "/cell/out", writable=True)), slot=3, stdin=b"secret")
 
 
