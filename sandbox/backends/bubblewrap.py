@@ -85,11 +85,6 @@ class Bubblewrap:
         self._spares.close()
         self._spawner.close()
 
-    def close(self) -> None:
-        """Let go of what waits for a next run, and end the spawner, so that what it used is accounted to us."""
-        self._spares.close()
-        self._spawner.close()
-
     def facts(self) -> Facts:
         """Say what enforces the containment."""
         return {
