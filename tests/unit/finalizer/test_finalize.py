@@ -1,124 +1,24 @@
 """Finalizing, over ports in memory: once, in order, and the same again after any crash."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import pytest
-from pydantic import JsonValue
 
 from farm.errors import IntegrityError, SpecError, TransientError
 from farm.finalizer.finalize import Finalized, finalize, read_finalized
-from farm.finalizer.ports import FinalizerPorts
-from farm.gates.protocol import Gate, Judgement
-from farm.gates.table import Table
 from farm.model import (
     Cancel,
-    CellEvent,
     CloseReason,
-    Decision,
-    EventKind,
     Fault,
     FaultKind,
     Lease,
-    Pin,
-    StopReason,
     SweepId,
-    Ticket,
     canonical_json,
 )
-from farm.model.keys import cancel_key, cleanup_key, close_key, outcome_key, result_key, seal_key, settlement_key
-from farm.ports import Records
-from farm.reporting.report_input import ReportInput
-from tests.builders.sweeps import Farm, Worker, a_plan, evidence, fault
-
-PIN = Pin(name="counting", version="1", options={"least": 1})
-
-
-class CountingGate:
-    """Passes when enough cells are correct."""
-
-    name = "counting"
-    version = "1"
-
-    def policy(self, options: dict[str, JsonValue], tasks: tuple[str, ...]) -> dict[str, JsonValue]:  # noqa: ARG002 (the protocol's)
-        return options
-
-    def judge(self, table: Table, policy: dict[str, JsonValue]) -> Judgement:
-        correct = sum(row.oracle is not None and row.oracle.correct is True for row in table.rows)
-        enough = correct >= int(str(policy["least"]))
-        return Judgement(
-            decision=Decision.PASS if enough else Decision.FAIL,
-            summary=f"{correct} correct",
-            checks=(),
-            findings={"rows": len(table.rows), "errors": list(table.lifecycle.errors)},
-        )
-
-
-def gates(name: str) -> Gate:
-    assert name == "counting"
-    return CountingGate()
-
-
-def render(report: ReportInput) -> Mapping[str, bytes]:
-    lines = [f"{row.cell} {row.attempts} {row.unsettled} {row.cleanup_problem}" for row in report.table.rows]
-    verdicts = [verdict.summary for verdict in report.verdicts]
-    return {"report.md": "\n".join(lines + verdicts).encode(), "a.json": b"{}"}
-
-
-@dataclass
-class Crash(Exception):  # noqa: N818 (not an error of ours: the machine went dead)
-    at: int
-
-
-@dataclass
-class DyingRecords:
-    """Records whose n-th creation is the last thing that happens: before it is done, or just after."""
-
-    records: Records
-    left: int
-    after: bool = False
-
-    def create(self, key: str, body: bytes) -> bool:
-        self.left -= 1
-        if self.left == 0 and not self.after:
-            raise Crash(self.left)
-        done = self.records.create(key, body)
-        if self.left == 0:
-            raise Crash(self.left)
-        return done
-
-    def read(self, key: str) -> bytes | None:
-        return self.records.read(key)
-
-    def keys(self, prefix: str) -> Iterator[str]:
-        return self.records.keys(prefix)
-
-
-def run(farm: Farm, ports: FinalizerPorts | None = None) -> Finalized:
-    return finalize(farm.sweep, ports or farm.finalizer_ports, gates, render)
-
-
-def a_farm(**changes: object) -> Farm:
-    """A sweep that ran to its end: one cell lost its first worker, another never had a usable outcome."""
-    farm = Farm(a_plan(trials=3, gates=(PIN,), **changes))
-
-    def find(ticket: Ticket) -> object:
-        if (ticket.index, ticket.attempt) == (1, 1):
-            return fault(FaultKind.HOST)
-        return fault(FaultKind.TASK) if ticket.index == 4 else evidence()
-
-    farm.run(farm.works(find))  # type: ignore[arg-type]  # evidence or fault
-    return farm
-
-
-def claim(farm: Farm, count: int) -> Worker:
-    """Start the first `count` cells, and leave them running."""
-    worker = Worker(farm)
-    for index, cell in enumerate(farm.plan.cells[:count]):
-        farm.leases.open_sweep(farm.sweep)
-        ticket = Ticket(sweep=farm.sweep, plan=farm.plan.digest, cell=cell.id, index=index, attempt=1)
-        assert worker.claim(ticket)
-    return worker
+from farm.model.keys import cancel_key, close_key, outcome_key, result_key, seal_key, settlement_key
+from tests.builders.finalizing import PIN, CountingGate, Crash, DyingRecords, a_farm, claim, gates, render, run
+from tests.builders.sweeps import Farm, a_plan, evidence
 
 
 def test_a_complete_sweep_is_settled_judged_reported_and_sealed() -> None:
@@ -189,106 +89,6 @@ def test_a_crash_at_any_record_is_taken_up_by_the_next_run(*, after: bool, is_ca
         raise AssertionError("the finalizer never got through")
     assert len(pure) == 1
     assert nth > 5
-
-
-def test_a_cancelled_sweep_stops_its_cells_and_says_what_became_of_each() -> None:
-    farm = Farm(a_plan(trials=2))
-    worker = claim(farm, 2)
-    farm.cancel("no money")
-    worker.finish(0, evidence())
-    worker.finish(1, fault(FaultKind.CANCELLED))
-    done = run(farm)
-    settled = done.report.settlement
-    assert [cell.unsettled for cell in settled.cells] == [None, "stopped", "never-started", "never-started"]
-    assert (done.report.close.reason, done.report.close.detail) == (CloseReason.CANCELLED, "no money")
-    assert (done.exit_code, done.report.cleanup.complete) == (5, True)
-    assert farm.signals.stop_reason(farm.sweep) is None
-
-
-def test_what_the_sweep_shared_is_gone_after_the_clean_up() -> None:
-    farm = Farm(a_plan(trials=2))
-    claim(farm, 1).finish(0, evidence())
-    run(farm)
-    assert farm.events.receive(farm.sweep, 0.0) == ()
-    ticket = Ticket(sweep=farm.sweep, plan=farm.plan.digest, cell=farm.plan.cells[1].id, index=1, attempt=1)
-    assert not isinstance(farm.leases.claim(ticket, "late", 1.0), Lease)
-
-
-def test_a_worker_that_outlives_the_grace_is_left_alone_and_shown() -> None:
-    farm = Farm(a_plan(trials=1))
-    worker = claim(farm, 1)
-    farm.hint(EventKind.FINISHED, 0, 1)
-    before = farm.clock.monotonic()
-    done = run(farm)
-    assert 5.0 <= farm.clock.monotonic() - before < 6.0
-    assert [cell.unsettled for cell in done.report.settlement.cells] == ["still-running", "never-started"]
-    assert (done.report.settlement.workers_settled, done.report.cleanup.complete) == (False, False)
-    assert farm.signals.stop_reason(farm.sweep) is StopReason.CANCEL
-    assert done.report.table.lifecycle.cleanup_incomplete
-    assert farm.leases.live(farm.sweep) == tuple(worker.held.values())
-    claimed = CellEvent(kind=EventKind.CLAIMED, index=0, attempt=1)
-    finished = CellEvent(kind=EventKind.FINISHED, index=0, attempt=1)
-    assert farm.events.receive(farm.sweep, 0.0) == (claimed, finished)
-
-
-def test_a_claim_without_an_outcome_counts_as_running_whatever_the_lease_book_says() -> None:
-    farm = Farm(a_plan(trials=1))
-    worker = claim(farm, 1)
-    farm.wipe()
-    before = farm.clock.monotonic()
-    done = run(farm)
-    assert 5.0 <= farm.clock.monotonic() - before < 6.0
-    assert [cell.unsettled for cell in done.report.settlement.cells] == ["still-running", "never-started"]
-    assert (done.report.settlement.workers_settled, done.report.cleanup.complete) == (False, False)
-    assert worker.held
-
-
-def test_a_worker_that_ends_within_the_grace_is_waited_for() -> None:
-    farm = Farm(a_plan(trials=1))
-    worker = claim(farm, 1)
-
-    @dataclass
-    class Watched:
-        """A lease book in which the cell finishes while it is asked."""
-
-        asked: int = 0
-        kept: list[Lease] = field(default_factory=list)
-
-        def __getattr__(self, name: str) -> object:
-            return getattr(farm.leases, name)
-
-        def live(self, sweep: SweepId) -> tuple[Lease, ...]:
-            self.asked += 1
-            if self.asked == 10:
-                worker.finish(0, evidence())
-            return farm.leases.live(sweep)
-
-    done = run(farm, replace(farm.finalizer_ports, leases=Watched()))  # type: ignore[arg-type]  # a proxy
-    assert [cell.unsettled for cell in done.report.settlement.cells] == [None, "never-started"]
-    assert done.report.settlement.workers_settled
-
-
-def test_a_late_outcome_changes_nothing() -> None:
-    farm = Farm(a_plan(trials=1, gates=(PIN,)))
-    worker = claim(farm, 1)
-    first = run(farm)
-    worker.record(worker.held[0], evidence())
-    again = run(farm)
-    assert again == first
-    assert farm.records.read(result_key(farm.sweep, farm.plan.cells[0].id)) is not None
-
-
-def test_an_outcome_that_lands_between_settlement_and_seal_is_not_counted() -> None:
-    farm = Farm(a_plan(trials=1, gates=(PIN,)))
-    worker = claim(farm, 1)
-    with pytest.raises(Crash):
-        run(farm, replace(farm.finalizer_ports, records=DyingRecords(farm.records, 3)))
-    assert farm.records.read(settlement_key(farm.sweep)) is not None
-    assert farm.records.read(cleanup_key(farm.sweep)) is None
-    worker.finish(0, evidence())
-    done = run(farm)
-    assert [cell.unsettled for cell in done.report.settlement.cells] == ["still-running", "never-started"]
-    assert done.report.verdicts[0].summary == "0 correct"
 
 
 def test_two_finalizers_at_once_agree() -> None:

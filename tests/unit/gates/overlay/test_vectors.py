@@ -79,6 +79,15 @@ def vector_row(sample: dict, at: At, metric: Metric) -> Row:
             return row
 
 
+def vector_lifecycle(lived: dict) -> Lifecycle:
+    return Lifecycle(
+        close=CloseReason.COMPLETE,
+        timed_out=lived["timedOut"],
+        cleanup_incomplete=lived["cleanupIncomplete"],
+        errors=tuple(lived["errors"]),
+    )
+
+
 @pytest.mark.parametrize(("given", "expected"), of_kind("arms_to_verdict"))
 def test_arms_give_the_published_verdict(given: dict, expected: dict) -> None:
     metric = Metric(
@@ -95,19 +104,12 @@ def test_arms_give_the_published_verdict(given: dict, expected: dict) -> None:
         for arm, samples in sides
         for trial, sample in enumerate(samples, start=1)
     )
-    lived = given["lifecycle"]
-    lifecycle = Lifecycle(
-        close=CloseReason.COMPLETE,
-        timed_out=lived["timedOut"],
-        cleanup_incomplete=lived["cleanupIncomplete"],
-        errors=tuple(lived["errors"]),
-    )
     gate = OverlayGate()
     options = {"metric": metric.name, "planned": given["plannedPerArm"]}
     case = {"family": given["family"], "unsupported_hypothesis": given["unsupportedHypothesis"]}
     policy = gate.policy({**options, "cases": {"answer": case_policy(case)}}, ("answer",))
 
-    judgement = gate.judge(a_table(rows, a_plan(metric=metric), lifecycle), policy)
+    judgement = gate.judge(a_table(rows, a_plan(metric=metric), vector_lifecycle(given["lifecycle"])), policy)
 
     found = judgement.findings["cases"]["answer"]
     assert {
