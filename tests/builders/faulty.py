@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -118,7 +118,8 @@ class Bench:
             yield process
         finally:
             for pid in descendants(process.pid) if process.poll() is None else ():
-                os.kill(pid, signal.SIGKILL)
+                with suppress(ProcessLookupError):  # it died with one that was killed before it
+                    os.kill(pid, signal.SIGKILL)
             process.wait()
 
     def farm(self, *arguments: str) -> tuple[int, str]:
