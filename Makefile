@@ -32,9 +32,9 @@ $(VENV)/.dev: requirements/dev.lock pyproject.toml ops/bootstrap.sh
 	touch $@ $(VENV)/.runtime
 
 lock:
-	echo "setuptools>=77" | uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header - -o requirements/build.lock
-	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra local --extra pytest pyproject.toml -o requirements/runtime.lock
-	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra local --extra pytest --group dev pyproject.toml -o requirements/dev.lock
+	echo "setuptools>=77" | uv pip compile -q - -o requirements/build.lock
+	uv pip compile -q --extra local --extra pytest pyproject.toml -o requirements/runtime.lock
+	uv pip compile -q --extra local --extra pytest --group dev pyproject.toml -o requirements/dev.lock
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

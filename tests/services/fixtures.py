@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.services.docker import DockerEngine, a_small_tree, an_engine
-from tests.services.programs import missing, program
+from tests.services.programs import program
 from tests.services.redis import RedisServer, a_redis
 from tests.services.s3 import S3Place, S3Server, an_s3_server
 
@@ -79,7 +79,7 @@ def s3(s3_server: S3Server) -> S3Place:
 def docker_engine() -> Iterator[DockerEngine]:
     """Run a docker engine for all tests; only root can."""
     if os.geteuid() != 0:
-        missing("only root can start a docker engine of its own")
+        pytest.skip("only root can start a docker engine of its own")
     with tempfile.TemporaryDirectory(prefix="engine-") as folder:
         engine = an_engine(Path(folder))
         with _running(engine):
