@@ -11,6 +11,7 @@ import pytest
 
 from farm.model import CellEvent, EventKind, Host, StopReason, SweepId, Ticket
 from farm.ports import Dispatcher, Events, HostRegistry, Leadership, Signals
+from farm.testing.hooks import not_given
 from farm.testing.leases import LONG_S, OTHER, SHORT_S, SWEEP, a_ticket
 from farm.testing.racing import at_once
 
@@ -21,7 +22,7 @@ class SignalSuite:
     @pytest.fixture
     def signals(self) -> Signals:
         """Give signals without an order."""
-        raise NotImplementedError
+        not_given("signals")
 
     def test_an_order_stands_until_it_is_withdrawn(self, signals: Signals) -> None:
         assert signals.stop_reason(SWEEP) is None
@@ -47,12 +48,12 @@ class HostSuite:
     @pytest.fixture
     def hosts(self) -> HostRegistry:
         """Give a registry without hosts."""
-        raise NotImplementedError
+        not_given("hosts")
 
     @pytest.fixture
     def let_pass(self) -> Callable[[float], None]:
         """Give a way to let seconds pass on the registry's clock."""
-        raise NotImplementedError
+        not_given("let_pass")
 
     def test_hosts_are_listed_by_id_with_their_last_facts(self, hosts: HostRegistry) -> None:
         assert hosts.live() == ()
@@ -81,7 +82,7 @@ class EventSuite:
     @pytest.fixture
     def events(self) -> Events:
         """Give events without a hint."""
-        raise NotImplementedError
+        not_given("events")
 
     def test_hints_come_out_in_order_and_once(self, events: Events) -> None:
         for index in range(5):
@@ -111,12 +112,12 @@ class LeadershipSuite:
     @pytest.fixture
     def leadership(self) -> Leadership:
         """Give leadership that nobody has."""
-        raise NotImplementedError
+        not_given("leadership")
 
     @pytest.fixture
     def let_pass(self) -> Callable[[float], None]:
         """Give a way to let seconds pass on the leadership's clock."""
-        raise NotImplementedError
+        not_given("let_pass")
 
     def test_one_leads_and_keeps_leading(self, leadership: Leadership) -> None:
         assert leadership.lead(SWEEP, "a", LONG_S)
@@ -151,12 +152,12 @@ class DispatcherSuite:
     @pytest.fixture
     def dispatcher(self) -> Dispatcher:
         """Give a dispatcher whose pipe is empty."""
-        raise NotImplementedError
+        not_given("dispatcher")
 
     @pytest.fixture
     def delivered(self) -> Callable[[], tuple[Ticket, ...]]:
         """Give a way to take what was sent, oldest first."""
-        raise NotImplementedError
+        not_given("delivered")
 
     def test_tickets_arrive_whole_and_in_order(
         self, dispatcher: Dispatcher, delivered: Callable[[], tuple[Ticket, ...]]

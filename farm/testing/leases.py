@@ -8,6 +8,7 @@ import pytest
 
 from farm.model import CellId, Digest, Lease, Refusal, StopReason, SweepId, Ticket
 from farm.ports import LeaseBook, Renewal, Signals
+from farm.testing.hooks import not_given
 from farm.testing.racing import at_once
 
 SWEEP = SweepId("suite-000000000000.1")
@@ -35,22 +36,22 @@ class LeaseSuite:
     @pytest.fixture
     def leases(self) -> LeaseBook:
         """Give an empty lease book."""
-        raise NotImplementedError
+        not_given("leases")
 
     @pytest.fixture
     def signals(self) -> Signals:
         """Give the signals that the book's renewals carry."""
-        raise NotImplementedError
+        not_given("signals")
 
     @pytest.fixture
     def let_pass(self) -> Callable[[float], None]:
         """Give a way to let seconds pass on the book's clock."""
-        raise NotImplementedError
+        not_given("let_pass")
 
     @pytest.fixture
     def wipe(self) -> Callable[[], None]:
         """Give a way to make the book lose everything."""
-        raise NotImplementedError
+        not_given("wipe")
 
     def test_an_unknown_sweep_refuses_claims(self, leases: LeaseBook) -> None:
         assert leases.claim(a_ticket(), "h/1/1", LONG_S) is Refusal.CLOSED

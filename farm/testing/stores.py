@@ -11,6 +11,7 @@ import pytest
 from farm.errors import IntegrityError, SpecError
 from farm.model import Digest
 from farm.ports import Store
+from farm.testing.hooks import not_given
 from farm.testing.racing import at_once
 
 ABSENT = Digest.of(b"never stored")
@@ -25,12 +26,12 @@ class StoreSuite:
     @pytest.fixture
     def store(self) -> Store:
         """Give an empty store."""
-        raise NotImplementedError
+        not_given("store")
 
     @pytest.fixture
     def damage(self) -> Callable[[Digest, bytes], None]:
         """Give a way to replace a stored blob's bytes behind the store's back."""
-        raise NotImplementedError
+        not_given("damage")
 
     def test_check_accepts_a_sound_store(self, store: Store) -> None:
         store.check()
@@ -146,7 +147,7 @@ class SharedStoreSuite(StoreSuite):
     @pytest.fixture
     def opener(self) -> Callable[[], Store]:
         """Give a picklable function that opens the test's store in another process."""
-        raise NotImplementedError
+        not_given("opener")
 
     def test_another_opening_sees_the_same_store(self, store: Store, opener: Callable[[], Store]) -> None:
         store.records.create("s/a.json", b"{}")
