@@ -3,10 +3,10 @@
 import click
 
 from farm import bootstrap
+from farm.cli.codes import OPEN
 from farm.cli.common import answer, json_option, store_option
 from farm.cli.drive import write_cancel
 from farm.cli.finishing import conclude, finish
-from farm.cli.local import OPEN
 from farm.errors import SpecError
 from farm.finalizer.finalize import Finalized, read_finalized
 from farm.model import SweepId

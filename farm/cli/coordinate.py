@@ -5,11 +5,11 @@ from typing import assert_never
 import click
 
 from farm import bootstrap
+from farm.cli.codes import INTERRUPTED, OPEN
 from farm.cli.common import answer, json_option, store_option
 from farm.cli.display import live_display
 from farm.cli.drive import coordinate, open_drive
 from farm.cli.interrupts import Interrupts
-from farm.cli.local import INTERRUPTED, OPEN
 from farm.coordinator.loop import CoordinatorEnd, EndKind
 from farm.finalizer.exit_code import INCONCLUSIVE, PASSED, TRIPPED
 from farm.model import CloseReason, SweepId

@@ -3,9 +3,9 @@
 import click
 
 from farm import bootstrap
+from farm.cli.codes import OPEN
 from farm.cli.common import answer, json_option, store_option
 from farm.cli.finishing import conclude, finish
-from farm.cli.local import OPEN
 from farm.model import SweepId
 from farm.model.keys import cancel_key, close_key, results_prefix
 from farm.ports import Store

@@ -10,6 +10,7 @@ import click
 
 from farm import bootstrap
 from farm.bootstrap import Exchange, Settings
+from farm.cli.codes import INTERRUPTED, OPEN
 from farm.cli.display import live_display
 from farm.cli.drive import Drive, coordinate_in_turn, open_drive, write_cancel
 from farm.cli.finishing import conclude, finish
@@ -19,8 +20,6 @@ from farm.errors import TransientError
 from farm.model import StopReason, SweepId
 from farm.ports import Store
 
-INTERRUPTED = 130
-OPEN = 6
 _WORKER_PATIENCE_S = 3.5
 _START_PATIENCE_S = 60.0
 _START_LOOK_S = 0.05

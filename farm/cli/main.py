@@ -10,13 +10,11 @@ import traceback
 import click
 from typing_extensions import override
 
+from farm.cli import codes
 from farm.cli.verbs import VERBS
 from farm.errors import FarmError, SpecError
 from farm.version import __version__
 
-INTERRUPTED = 130
-BUG = 70
-_PIPE_CLOSED = 141
 _WARNING = 30
 """logging.WARNING, without the import."""
 
@@ -79,13 +77,13 @@ def main() -> None:
             click.echo(f"  {note}", err=True)
         code = error.exit_code
     except (KeyboardInterrupt, click.Abort):
-        code = INTERRUPTED
+        code = codes.INTERRUPTED
     except SystemExit:  # click's answer to a pipe that nobody reads any more, with the code of a failed gate
-        code = _PIPE_CLOSED
+        code = codes.PIPE_CLOSED
     except OSError as error:
         click.echo(f"farm: {_named(error)}; see to the path, its rights and the disk's space", err=True)
         code = SpecError.exit_code
     except Exception:  # noqa: BLE001 (a bug must not end with the code of a failed gate: ops/adr/0012)
         traceback.print_exc()
-        code = BUG
+        code = codes.BUG
     sys.exit(code if isinstance(code, int) else 0)
