@@ -160,7 +160,7 @@ def worker_environment(settings: FarmSettings, exchange_url: str, store_url: str
     return inherited | {name: value for name, value in named.items() if value is not None}
 
 
-def local_worker_process(slots: int, env: Mapping[str, str], log: Path) -> LocalWorker:
+def local_worker_process(slots: int | None, env: Mapping[str, str], log: Path) -> LocalWorker:
     """Start a worker on this machine."""
     return local_worker.LocalWorker(local_worker.WorkerOptions(slots=slots, env=env, log=log))
 

@@ -11,9 +11,9 @@ A message names the thing, the value and what to do.
 
 
 class FarmError(Exception):
-    """The root: an error that we raise on purpose."""
+    """The root: an error that we raise on purpose; a class that says nothing else ends as a bug does."""
 
-    exit_code = 1
+    exit_code = 70
 
 
 class SpecError(FarmError):

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,9 @@ from farm.errors import SpecError
 _MODULE = "worker.cli"
 _LOG_LINES = 12
 _MOST_STARTS = 5
+"""In a row; one that lived for `_WELL_S` begins a new row."""
+_WELL_S = 60.0
+_END_S = 10.0
 _REFUSED = 2
 
 
@@ -25,7 +29,8 @@ _REFUSED = 2
 class WorkerOptions:
     """How to start the process; `env` is the whole environment of the child."""
 
-    slots: int
+    slots: int | None
+    """None leaves the number to the worker's own settings."""
     env: Mapping[str, str]
     log: Path
 
@@ -41,6 +46,7 @@ class LocalWorker:
     def __init__(self, options: WorkerOptions) -> None:
         self._options = options
         self._starts = 0
+        self._started_s = 0.0
         self._process = self._start()
 
     def __enter__(self) -> Self:
@@ -58,9 +64,14 @@ class LocalWorker:
         code = self._process.poll()
         if code is None:
             return
+        if time.monotonic() - self._started_s > _WELL_S:
+            self._starts = 0
         if code == _REFUSED or self._starts >= _MOST_STARTS:
             lines = self._options.log.read_text(errors="replace").strip().splitlines()[-_LOG_LINES:]
-            raise SpecError(f"the worker ended with code {code}; see {self._options.log}:\n  " + "\n  ".join(lines))
+            raise SpecError(
+                f"the worker ended with code {code}; mend what its log {self._options.log} says, "
+                "and go on with `farm resume`:\n  " + "\n  ".join(lines)
+            )
         self._close_lifeline()
         self._process = self._start()
 
@@ -72,21 +83,25 @@ class LocalWorker:
                 self._process.wait(patience_s)
             except subprocess.TimeoutExpired:
                 os.killpg(self._process.pid, signal.SIGKILL)
-                self._process.wait()
+                self._process.wait(_END_S)
         self._close_lifeline()
 
     def _start(self) -> subprocess.Popen[bytes]:
         self._starts += 1
+        self._started_s = time.monotonic()
         self._options.log.parent.mkdir(parents=True, exist_ok=True)
         with self._options.log.open("ab") as log:
             return subprocess.Popen(  # noqa: S603 (our own module, by absolute interpreter)
-                worker_argv("--slots", str(self._options.slots), "--lifeline"),
+                worker_argv(*self._slots(), "--lifeline"),
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
                 env=dict(self._options.env),
                 start_new_session=True,
             )
+
+    def _slots(self) -> tuple[str, ...]:
+        return () if self._options.slots is None else ("--slots", str(self._options.slots))
 
     def _close_lifeline(self) -> None:
         if self._process.stdin is not None:

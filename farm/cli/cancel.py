@@ -3,8 +3,7 @@
 import click
 
 from farm import bootstrap
-from farm.cli.codes import OPEN
-from farm.cli.common import answer, json_option, store_option
+from farm.cli.common import json_option, store_option
 from farm.cli.drive import write_cancel
 from farm.cli.finishing import conclude, finish
 from farm.errors import SpecError
@@ -18,7 +17,8 @@ _LOOK_S = 0.2
 
 
 def _await_seal(store: Store, sweep: SweepId, clock: Clock) -> Finalized | None:
-    """Wait for the run that owns the sweep's private queue to stop and seal it."""
+    """Wait for a run with a private queue to stop and seal its sweep; None when no such run is alive, it seems."""
+    click.echo(f"{sweep}: waiting for the run that may hold it to settle it", err=True)
     end = clock.monotonic() + _PATIENCE_S
     while clock.monotonic() < end:
         if store.records.read(seal_key(sweep)) is not None:
@@ -41,15 +41,8 @@ def command(ctx: click.Context, sweep: SweepId, *, reason: str, store: str | Non
     if place.records.read(seal_key(sweep)) is not None:
         raise SpecError(f"{sweep} is sealed, so there is nothing to cancel: farm report {sweep}")
     write_cancel(sweep, reason, place.records, clock.now())
-    if settings.redis_url:
-        done: Finalized | None = finish(sweep, place, bootstrap.connect(settings.redis_url))
-    else:
-        done = _await_seal(place, sweep, clock)
+    done = None if settings.redis_url else _await_seal(place, sweep, clock)
     if done is None:
-        line = (
-            f"{sweep} is cancelled, and nobody has settled it in {_PATIENCE_S:.0f} s. Where its workers use a Redis, "
-            f"set FARM_REDIS_URL and:  farm finalize {sweep}"
-        )
-        answer({"sweep": sweep, "exit_code": OPEN, "cancelled": True}, [line], as_json=as_json)
-        ctx.exit(OPEN)
+        with bootstrap.own_or_embedded_exchange(settings) as exchange:
+            done = finish(sweep, place, exchange)
     conclude(ctx, sweep, place, done, as_json=as_json)

@@ -41,5 +41,11 @@ def command(ctx: click.Context, sweep: SweepId, store: str | None, *, as_json: b
     with Interrupts() as interrupts, live_display(quiet=as_json) as show:
         end = coordinate(drive, lambda: interrupts.asked_to_stop, show)
     reason = end.close.reason.value if end.close else end.kind.value
-    answer({"sweep": sweep, "end": reason}, [f"{sweep}: {reason}; next: farm finalize {sweep}"], as_json=as_json)
-    ctx.exit(_exit_code(end))
+    code = _exit_code(end)
+    verb = "finalize" if end.kind is EndKind.CLOSED else "coordinate"
+    answer(
+        {"sweep": sweep, "end": reason, "exit_code": code},
+        [f"{sweep}: {reason}; next:  farm {verb} {sweep}"],
+        as_json=as_json,
+    )
+    ctx.exit(code)

@@ -17,8 +17,8 @@ _BAR_WIDTH = 24
 Show = Callable[[Progress], None]
 
 
-def duration_text(seconds: float | None) -> str:
-    """Say a duration as h:mm:ss or m:ss; `unknown` for None."""
+def clock_text(seconds: float | None) -> str:
+    """Say a duration as a clock does, h:mm:ss or m:ss; `unknown` for None."""
     if seconds is None:
         return "unknown"
     minutes, rest = divmod(round(seconds), 60)
@@ -40,7 +40,7 @@ def headline(progress: Progress) -> str:
         f"{progress.done}/{progress.planned} done",
         f"{progress.running} running",
         f"{progress.failed} failed",
-        f"ETA {duration_text(progress.eta_s)}",
+        f"ETA {clock_text(progress.eta_s)}",
     ]
     if progress.is_paused:
         parts.append("paused by the breaker")

@@ -1,6 +1,5 @@
 """A sweep on this machine: a queue, a worker, the coordinator and the finalizer in one command."""
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from farm.cli.finishing import conclude, finish
 from farm.cli.interrupts import Interrupts
 from farm.coordinator.loop import CoordinatorEnd, EndKind
 from farm.errors import TransientError
-from farm.model import StopReason, SweepId
+from farm.model import SweepId
 from farm.ports import Store
 
 _WORKER_PATIENCE_S = 3.5
@@ -35,20 +34,17 @@ class LocalRun:
     """Called when a worker is ready: nothing is stored for a machine that can't run it."""
     store: Store
     settings: Settings
-    slots: int
+    slots: int | None
+    """0 wants no worker here; None leaves the number to the worker's own settings."""
     as_json: bool
-
-
-def slot_count(slots: int | None) -> int:
-    """Take what was asked for, or one slot a processor."""
-    return len(os.sched_getaffinity(0)) if slots is None else slots
 
 
 def go_on(ctx: click.Context, run: LocalRun) -> None:
     """Run what the sweep still lacks, then finalize it and say what came of it."""
     with Interrupts() as interrupts, bootstrap.own_or_embedded_exchange(run.settings) as exchange:
+        others = frozenset(host.id for host in exchange.hosts.live())
         with _worker(run, exchange) as worker:
-            if not _is_ready(worker, exchange, interrupts):
+            if worker is not None and not _is_ready(worker, exchange, others, interrupts):
                 ctx.exit(INTERRUPTED)
             drive = open_drive(run.open_sweep(), run.store, exchange)
             end = _coordinate(drive, worker, interrupts, run)
@@ -79,7 +75,7 @@ def _worker(run: LocalRun, exchange: Exchange) -> Iterator[bootstrap.LocalWorker
     env = bootstrap.worker_environment(run.settings, exchange.url, run.store.url)
     log = _log_folder() / f"{run.name}-worker.log"
     if not run.as_json:
-        click.echo(f"starting a worker with {run.slots} slots; its log is {log}", err=True)
+        click.echo(f"starting a worker; its log is {log}", err=True)
     with bootstrap.local_worker_process(run.slots, env, log) as worker:
         yield worker
 
@@ -94,13 +90,18 @@ def _log_folder() -> Path:
     return farm / "logs"
 
 
-def _is_ready(worker: bootstrap.LocalWorker | None, exchange: Exchange, interrupts: Interrupts) -> bool:
-    """Wait until a worker has proven its sandbox and taken up work; False when a person did not want to wait."""
+def _is_ready(
+    worker: bootstrap.LocalWorker, exchange: Exchange, others: frozenset[str], interrupts: Interrupts
+) -> bool:
+    """Wait until our worker has proven its sandbox and beats; False when a person did not want to wait.
+
+    `others` are the hosts that were alive before it started.
+    """
     clock = bootstrap.clock()
     end = clock.monotonic() + _START_PATIENCE_S
-    while worker is not None and not interrupts.asked_to_stop:
+    while not interrupts.asked_to_stop:
         worker.tend()
-        if exchange.hosts.live():
+        if {host.id for host in exchange.hosts.live()} - others:
             break
         if clock.monotonic() > end:
             raise TransientError(f"the worker has not begun to work in {_START_PATIENCE_S:.0f} s; see {worker.log}")
@@ -119,6 +120,5 @@ def _coordinate(
     with live_display(quiet=run.as_json) as show:
         end = coordinate_in_turn(drive, should_stop, show)
     if worker is not None and end.kind is EndKind.INTERRUPTED:
-        drive.exchange.signals.order_stop(drive.sweep, StopReason.SHUTDOWN)
-        worker.stop(_WORKER_PATIENCE_S)
+        worker.stop(_WORKER_PATIENCE_S)  # it stops its own cells; other hosts' go on
     return end

@@ -46,7 +46,7 @@ class VerbGroup(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 complete and passed; 1 a gate failed; 2 something must be changed; 3 try again later; "
     "4 integrity; 5 inconclusive or incomplete; 6 open, resume goes on; 7 the breaker tripped; 70 a bug of the farm; "
-    "130 interrupted.",
+    "130 interrupted; 141 nobody read the output.",
 )
 @click.version_option(__version__, prog_name="farm")
 def farm() -> None:

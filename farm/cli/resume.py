@@ -4,14 +4,18 @@ import click
 
 from farm import bootstrap
 from farm.cli.common import json_option, store_option
-from farm.cli.local import LocalRun, go_on, slot_count
+from farm.cli.local import LocalRun, go_on
 from farm.model import SweepId
-from farm.model.keys import close_key
+from farm.model.keys import cancel_key, close_key
 
 
 @click.command(name="resume", epilog="Example:  farm resume quickstart-3f9a1c2b4d5e.1")
 @click.argument("sweep", type=SweepId)
-@click.option("--slots", type=click.IntRange(min=0), help="Cells to run at once here; 0 starts no worker here.")
+@click.option(
+    "--slots",
+    type=click.IntRange(min=0),
+    help="As `farm run`; 0 starts no worker here.",
+)
 @store_option
 @json_option
 @click.pass_context
@@ -20,6 +24,5 @@ def command(ctx: click.Context, sweep: SweepId, *, slots: int | None, store: str
     settings = bootstrap.read_settings()
     place = bootstrap.open_store(store, settings)
     plan = bootstrap.known_sweep(place, sweep)
-    is_closed = place.records.read(close_key(sweep)) is not None
-    wanted = 0 if is_closed else slot_count(slots)
-    go_on(ctx, LocalRun(plan.name, lambda: sweep, place, settings, wanted, as_json))
+    is_over = any(place.records.read(key) is not None for key in (close_key(sweep), cancel_key(sweep)))
+    go_on(ctx, LocalRun(plan.name, lambda: sweep, place, settings, 0 if is_over else slots, as_json))

@@ -7,14 +7,18 @@ import click
 from farm import bootstrap
 from farm.cli.common import json_option, store_option
 from farm.cli.drive import submitter
-from farm.cli.local import LocalRun, go_on, slot_count
+from farm.cli.local import LocalRun, go_on
 from farm.coordinator.submit import submit
 from farm.model import SweepId
 
 
 @click.command(name="run", epilog="Example:  farm run sweep.yaml --slots 4")
 @click.argument("sweep_file", type=click.Path(path_type=Path))
-@click.option("--slots", type=click.IntRange(min=1), help="Cells to run at once on this machine. Default: the CPUs.")
+@click.option(
+    "--slots",
+    type=click.IntRange(min=1),
+    help="Cells to run at once. Default: FARM_SLOTS, else the CPUs.",
+)
 @store_option
 @json_option
 @click.pass_context
@@ -35,4 +39,4 @@ def command(ctx: click.Context, sweep_file: Path, *, slots: int | None, store: s
         plan = draft.deliver(place.blobs)
         return submit(plan, None, place.records, submitted_by=submitter(), clock=bootstrap.clock())
 
-    go_on(ctx, LocalRun(draft.plan.name, open_sweep, place, settings, slot_count(slots), as_json))
+    go_on(ctx, LocalRun(draft.plan.name, open_sweep, place, settings, slots, as_json))

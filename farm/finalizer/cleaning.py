@@ -50,11 +50,11 @@ def _clean(sweep: SweepId, ports: FinalizerPorts, grace: Grace) -> tuple[str, ..
         _Chore("the stop order", lambda: ports.signals.withdraw_stop(sweep)),
         _Chore("the lease book", lambda: ports.leases.forget(sweep)),
     )
-    done = (_do(chore, grace) for chore in chores)
+    done = (_cleared(chore, grace) for chore in chores)
     return tuple(problem for problem in done if problem is not None)
 
 
-def _do(chore: _Chore, grace: Grace) -> str | None:
+def _cleared(chore: _Chore, grace: Grace) -> str | None:
     """Try until the grace is over; return what went wrong."""
     while True:
         try:

@@ -102,6 +102,16 @@ def test_an_interrupted_run_is_gone_within_five_seconds_and_resumes(desk: Desk) 
     assert len(bench.records("results/*.json")) == 2
 
 
+def test_an_interrupted_run_stops_its_own_cells_and_no_other_hosts(long_bench: Bench) -> None:
+    with long_bench.started("worker", "--slots", "1"), long_bench.started("run", "sweep.yaml", "--slots", "1") as run:
+        eventually("both hosts run a session", lambda: len(long_bench.sleepers()) == 4)
+        os.kill(run.pid, signal.SIGINT)
+        assert run.wait(timeout=5) == 130
+        assert len(long_bench.sleepers()) == 2
+        stopped = [json.loads(path.read_bytes())["host"] for path in long_bench.records("attempts/*/*/outcome.json")]
+        assert stopped == ["here"]
+
+
 def test_a_killed_run_leaves_no_process_and_resumes(desk: Desk) -> None:
     bench = a_bench(desk, redis_url=None, trials=1, nap_s=6.5)
     with bench.started("run", "sweep.yaml", "--slots", "2") as run:
@@ -125,3 +135,16 @@ def test_a_cancelled_sweep_stops_and_settles(long_bench: Bench) -> None:
     settlement = json.loads(long_bench.records("settlement.json")[0].read_bytes())
     assert [cell["result"] for cell in settlement["cells"]] == [None] * 4
     assert long_bench.farm("verify", sweep)[0] == 0
+
+
+def test_a_run_that_died_can_be_cancelled_and_settles(desk: Desk) -> None:
+    bench = a_bench(desk, redis_url=None, trials=1, nap_s=60.5)
+    with bench.started("run", "sweep.yaml", "--slots", "2") as run:
+        eventually("the sessions run", lambda: len(bench.sleepers()) == 4)
+        os.kill(run.pid, signal.SIGKILL)
+        eventually("nothing of the run is left", lambda: desk.processes() == [], limit_s=5)
+    code, out = bench.farm("cancel", bench.sweep())
+    assert code == 5, out
+    settlement = json.loads(bench.records("settlement.json")[0].read_bytes())
+    assert [cell["unsettled"] for cell in settlement["cells"]] == ["still-running"] * 2
+    assert bench.farm("resume", bench.sweep())[0] == 5

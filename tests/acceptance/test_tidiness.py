@@ -9,7 +9,7 @@ def test_init_without_git_says_so_and_makes_nothing(desk: Desk) -> None:
     ended = desk.farm("init", "demo", env={"PATH": str(desk.here)})
     assert (ended.code, ended.err) == (
         2,
-        "farm: git is not installed; install it (on Debian and Ubuntu: apt-get install git)\n",
+        "farm: demo was not made: git is not installed; install it (on Debian and Ubuntu: apt-get install git)\n",
     )
     assert not (desk.here / "demo").exists()
 
