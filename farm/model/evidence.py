@@ -69,19 +69,23 @@ class Usage(Value):
 
 
 class ExitReason(StrEnum):
-    """Our own words for how a session, or a whole sample, ended; any other word is the agent's."""
+    """Our own words for how a session ended; any other is its agent's, with `agent_` before one that is ours too."""
 
     SUCCESS = "success"
-    TIMEOUT = "timeout"
-    """The sweep's deadline."""
+    WALL_LIMIT = "wall_limit"
+    """The session's own limit of time; the sweep's deadline is a stop order."""
+    OUTPUT_LIMIT = "output_limit"
+    LIMIT = "limit"
+    """Another limit of the sandbox; the exit says which."""
     STOPPED = "stopped"
-    """A stop order other than the deadline."""
-    RATE_LIMIT_EXHAUSTED = "rate_limit_exhausted"
-    VALIDATION_FAILED = "validation_failed"
-    """The run came to its end, and what it left is no valid measurement."""
-    HARNESS_ERROR = "harness_error"
-    """The run came to no end of its own: no terminal event, a crash, a host lost."""
-    NEVER_STARTED = "never_started"
+    """By an order of ours: cancel, deadline, lost lease."""
+    CRASHED = "crashed"
+    STREAM_INVALID = "stream_invalid"
+    NO_TERMINAL = "no_terminal"
+    TWO_TERMINALS = "two_terminals"
+    ERROR_FLAG = "error_flag"
+    """The terminal event says that the agent failed, and has no word for it."""
+    BLANK_ANSWER = "blank_answer"
 
 
 class SessionReport(Value):
@@ -90,7 +94,7 @@ class SessionReport(Value):
     name: str
     exit: ProcessExit
     reason: str
-    """The agent's own word for how it ended (`success`, `error_max_turns`, …), or ours: see ExitReason."""
+    """How it ended: an ExitReason, or the agent's own word (`error_max_turns`, …)."""
     problem: str | None = None
     """What is wrong with the stream or the ending; None for a clean success."""
     final_answer: str | None = None

@@ -1,28 +1,11 @@
 """How a session ended, in one word and one sentence, from its exit and from what its stream said."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import assert_never
 
-from farm.model import ExitKind, ProcessExit
+from farm.model import ExitKind, ExitReason, ProcessExit
 
-
-class ExitReason(StrEnum):
-    """Our own words for an ending; an agent's native reason (`error_max_turns`, …) stands where these don't."""
-
-    SUCCESS = "success"
-    TIMEOUT = "timeout"
-    OUTPUT_LIMIT = "output_limit"
-    LIMIT = "limit"
-    """Another limit of the sandbox; the exit says which."""
-    STOPPED = "stopped"
-    CRASHED = "crashed"
-    STREAM_INVALID = "stream_invalid"
-    NO_TERMINAL = "no_terminal"
-    TWO_TERMINALS = "two_terminals"
-    ERROR = "error"
-    """The terminal event has its error flag set and names no reason."""
-    BLANK_ANSWER = "blank_answer"
+_OURS = frozenset(ExitReason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +51,7 @@ def _by_exit(exit_: ProcessExit) -> Ending | None:
         case ExitKind.SIGNALED:
             return Ending(ExitReason.CRASHED, f"the agent was killed by signal {exit_.signal}")
         case ExitKind.LIMIT:
-            reasons = {"wall": ExitReason.TIMEOUT, "output": ExitReason.OUTPUT_LIMIT}
+            reasons = {"wall": ExitReason.WALL_LIMIT, "output": ExitReason.OUTPUT_LIMIT}
             reason = reasons.get(exit_.limit or "", ExitReason.LIMIT)
             return Ending(reason, f"the session reached its {exit_.limit} limit after {exit_.wall_s:.1f} s")
         case _:
@@ -89,9 +72,11 @@ def _by_stream(exit_: ProcessExit, heard: Heard, success_code: int) -> Ending | 
 
 def _by_terminal(exit_: ProcessExit, heard: Heard, success_code: int) -> Ending | None:
     native = heard.native_reason or ExitReason.SUCCESS
-    if heard.has_error_flag or native != ExitReason.SUCCESS:
-        reason = ExitReason.ERROR if native == ExitReason.SUCCESS else native
-        return Ending(reason, f"the agent says that it failed: {reason}")
+    if native != ExitReason.SUCCESS:
+        reason = f"agent_{native}" if native in _OURS else native
+        return Ending(reason, f"the agent says that it failed: {native}")
+    if heard.has_error_flag:
+        return Ending(ExitReason.ERROR_FLAG, "the agent says that it failed, and not how")
     if exit_.code != success_code:
         return Ending(ExitReason.CRASHED, f"the agent exited with code {exit_.code} after its terminal event")
     return None

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from farm.gates.overlay.comparison import is_within
+from farm.gates.overlay.ending import SampleEnd, session_end
 from farm.gates.overlay.policy import CasePolicy
 from farm.gates.table import Lifecycle, Row
 from farm.model import ExitKind, ExitReason, FaultKind, Metric, SessionReport
 
 NEVER_STARTED = "never-started"
 
-_OURS = frozenset(ExitReason)
 _AFTER_THE_RUN = {FaultKind.EVIDENCE, FaultKind.ORACLE}
 
 
@@ -108,26 +108,24 @@ def _metric_problems(row: Row, metric: Metric) -> Iterator[str]:
 
 
 def exit_reason(row: Row, metric: Metric, lifecycle: Lifecycle) -> str:
-    """Give the one word for how the sample ended: an ExitReason, or the agent's own word.
+    """Give the one word for how the sample ended: a SampleEnd, the agent's own word, or the limit it reached.
 
-    Precedence: deadline, another stop, the agent's own ending other than success, rate limits used up, an invalid
+    Precedence: deadline, another stop, a native ending other than success, rate limits used up, an invalid
     measurement after a finished run, a broken run.
     """
     if row.unsettled == NEVER_STARTED:
-        return ExitReason.NEVER_STARTED
-    reasons = [session.reason for session in row.sessions]
-    native = next((reason for reason in reasons if reason not in _OURS), None)
-    if _was_stopped(row) or ExitReason.TIMEOUT in reasons or ExitReason.STOPPED in reasons:
-        late = lifecycle.timed_out or ExitReason.TIMEOUT in reasons
-        return ExitReason.TIMEOUT if late else ExitReason.STOPPED
+        return SampleEnd.NEVER_STARTED
+    ends = [session_end(session.reason) for session in row.sessions]
+    if _was_stopped(row) or SampleEnd.STOPPED in ends:
+        return SampleEnd.TIMEOUT if lifecycle.timed_out else SampleEnd.STOPPED
+    native = next((end for end in ends if not isinstance(end, SampleEnd)), None)
     if native is not None:
         return native
-    limited = row.fault is not None and row.fault.kind is FaultKind.RATE_LIMIT
-    if limited or ExitReason.RATE_LIMIT_EXHAUSTED in reasons:
-        return ExitReason.RATE_LIMIT_EXHAUSTED
-    if not _has_finished(row, reasons):
-        return ExitReason.HARNESS_ERROR
-    return ExitReason.SUCCESS if next(_problems(row, metric), None) is None else ExitReason.VALIDATION_FAILED
+    if row.fault is not None and row.fault.kind is FaultKind.RATE_LIMIT:
+        return SampleEnd.RATE_LIMIT_EXHAUSTED
+    if not _has_finished(row, ends):
+        return SampleEnd.HARNESS_ERROR
+    return SampleEnd.SUCCESS if next(_problems(row, metric), None) is None else SampleEnd.VALIDATION_FAILED
 
 
 def _was_stopped(row: Row) -> bool:
@@ -136,7 +134,7 @@ def _was_stopped(row: Row) -> bool:
     return row.unsettled is not None or by_order or killed
 
 
-def _has_finished(row: Row, reasons: list[str]) -> bool:
+def _has_finished(row: Row, ends: list[SampleEnd | str]) -> bool:
     if row.fault is not None:
         return row.fault.kind in _AFTER_THE_RUN
-    return bool(reasons) and ExitReason.HARNESS_ERROR not in reasons
+    return bool(ends) and SampleEnd.HARNESS_ERROR not in ends

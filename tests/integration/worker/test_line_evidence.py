@@ -87,12 +87,12 @@ def test_a_session_that_ends_badly_is_evidence_with_its_reason(
     assert cell.leftovers() == []
 
 
-def test_a_session_past_its_wall_limit_is_a_time_out_and_no_fault(farm: Make, run: Run) -> None:
+def test_a_session_past_its_wall_limit_is_evidence_and_no_fault(farm: Make, run: Run) -> None:
     cell = farm({"sleep": 60}, limits=SHORT.model_copy(update={"wall_s": 0.5}))
     run(cell)
     evidence = cell.outcome().evidence
     assert evidence is not None
-    assert (evidence.sessions[0].reason, evidence.sessions[0].exit.limit) == ("timeout", "wall")
+    assert (evidence.sessions[0].reason, evidence.sessions[0].exit.limit) == ("wall_limit", "wall")
 
 
 def test_the_prompt_and_the_overlays_text_reach_the_session(farm: Make, run: Run) -> None:

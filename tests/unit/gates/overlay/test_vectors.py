@@ -9,6 +9,7 @@ import pytest
 from farm.gates.exact import mean, median
 from farm.gates.overlay import OverlayGate, exit_reason
 from farm.gates.overlay.comparison import Values, efficacy, reduction
+from farm.gates.overlay.ending import SampleEnd
 from farm.gates.overlay.policy import CasePolicy, Comparator, Rules
 from farm.gates.overlay.sample import read_sample
 from farm.gates.table import Lifecycle, Row
@@ -16,15 +17,16 @@ from farm.model import (
     CloseReason,
     Direction,
     ExitKind,
-    ExitReason,
     Fault,
     FaultKind,
     Measured,
     Metric,
     MetricSource,
     OracleFinding,
+    ProcessExit,
     RetryPolicy,
     ScopeFinding,
+    SessionReport,
 )
 from tests.builders.gates import (
     BASH_CALLS,
@@ -39,6 +41,7 @@ from tests.builders.gates import (
     a_table,
     an_exit,
 )
+from worker.agents.ending import Heard, ending
 
 VECTORS = json.loads(Path("tests/data/overlay-vectors.json").read_text())["vectors"]
 TIMED_OUT = Lifecycle(close=CloseReason.DEADLINE, timed_out=True, cleanup_incomplete=False)
@@ -149,23 +152,35 @@ def broken(**changes) -> Row:
     return a_row(sessions=(), oracle=None, scope=None, metrics={}, **changes)
 
 
+def ended(exit_: ProcessExit, **heard) -> tuple[SessionReport, ...]:
+    """Make the one session of a sample as a worker reports it, from its exit and from what its stream said."""
+    said = Heard(**{"terminals": 1, "answer": '{"version":"1.0.0"}', "native_reason": "success", **heard})
+    end = ending(exit_, said)
+    return (a_session(exit=exit_, reason=end.reason, problem=end.problem, final_answer=said.answer),)
+
+
+def a_limit(limit: str) -> ProcessExit:
+    return ProcessExit(kind=ExitKind.LIMIT, limit=limit, wall_s=1.5)
+
+
+SEGV = ProcessExit(kind=ExitKind.SIGNALED, signal=11, wall_s=1.5)
+TURN_CAP = {"native_reason": "error_max_turns", "has_error_flag": True, "answer": None}
 NO_THINKING = {BASH_CALLS.name: Measured(name=BASH_CALLS.name, value=None, problem="thinking_tokens is absent")}
-UNFINISHED = a_session(reason="harness_error", problem="no terminal event", final_answer=None)
 SITUATIONS = {
     "T02": broken(fault=Fault(kind=FaultKind.PROVIDER, detail="500 from the provider")),
-    "T04": a_row(
-        sessions=(a_session(reason="error_max_turns", problem="the turn cap was reached", final_answer=None),)
-    ),
-    "T05": a_row(sessions=(UNFINISHED,)),
-    "T07": a_row(sessions=(a_session(problem="the terminal event carries an error flag"),)),
+    "T04": a_row(sessions=ended(an_exit(code=1), **TURN_CAP)),
+    "T05": a_row(sessions=ended(an_exit(), terminals=0, answer=None)),
+    "T07": a_row(sessions=ended(an_exit(), has_error_flag=True)),
     "T09": a_row(metrics={BASH_CALLS.name: Measured(name=BASH_CALLS.name, value=None, problem="not finite")}),
     "T11": a_row(scope=ScopeFinding(before_oracle=("new.txt",))),
     "T12": a_row(scope=ScopeFinding(after_oracle=("cache.bin",))),
     "T13": a_row(scope=ScopeFinding(before_oracle=("link: a symbolic link",))),
     "T14": a_row(metrics=NO_THINKING),
-    "T15": a_row(sessions=(a_session(reason="error_max_turns", exit=an_exit(ExitKind.STOPPED)),)),
-    "T16": a_row(oracle=OracleFinding(correct=False, answer_error="expected 1.0.0")),
-    "T17": a_row(At(), 2, BEHAVIOURS, oracle=OracleFinding(correct=True, numbers={"behaviours": 2})),
+    "T15": a_row(sessions=ended(an_exit(ExitKind.STOPPED), **TURN_CAP)),
+    "T16": a_row(sessions=ended(an_exit()), oracle=OracleFinding(correct=False, answer_error="expected 1.0.0")),
+    "T17": a_row(
+        At(), 2, BEHAVIOURS, sessions=ended(an_exit()), oracle=OracleFinding(correct=True, numbers={"behaviours": 2})
+    ),
 }
 
 
@@ -244,8 +259,8 @@ def test_a_case_that_ended_badly_fails_as_published(vector: dict) -> None:
     reasons = [sample["exit_reason"] for sample in found["samples"]]
     counts = {
         "planned": len(reasons),
-        "started": sum(reason != ExitReason.NEVER_STARTED for reason in reasons),
-        "timeoutRecorded": reasons.count(ExitReason.TIMEOUT),
+        "started": sum(reason != SampleEnd.NEVER_STARTED for reason in reasons),
+        "timeoutRecorded": reasons.count(SampleEnd.TIMEOUT),
         "validRecorded": sum(sample["measurement_passed"] for sample in found["samples"]),
     }
     seen = {check.name: check.observed for check in judgement.checks if check.subject == "sweep"}
@@ -301,3 +316,30 @@ def test_a_success_that_was_then_stopped_is_no_success() -> None:
     row = a_row(sessions=(a_session(exit=an_exit(ExitKind.STOPPED)),))
 
     assert exit_reason(row, BASH_CALLS, ENDED_WELL) == "stopped"
+
+
+@pytest.mark.parametrize(
+    ("sessions", "word"),
+    [
+        pytest.param(ended(an_exit()), "success", id="well"),
+        pytest.param(ended(an_exit(ExitKind.STOPPED)), "stopped", id="an order that is not the deadline"),
+        pytest.param(ended(SEGV), "harness_error", id="killed by a signal"),
+        pytest.param(ended(an_exit(code=1)), "harness_error", id="a code after its terminal event"),
+        pytest.param(ended(an_exit(code=1), terminals=0, answer=None), "harness_error", id="no terminal event"),
+        pytest.param(ended(an_exit(), stream_problem="line 3 is not JSON"), "harness_error", id="a broken stream"),
+        pytest.param(ended(an_exit(), terminals=2), "validation_failed", id="two terminal events"),
+        pytest.param(ended(an_exit(), answer=" "), "validation_failed", id="a blank answer"),
+        pytest.param(ended(an_exit(), native_reason="error"), "error", id="the agent's own word"),
+        pytest.param(ended(an_exit(), native_reason="stopped"), "agent_stopped", id="the agent's word is one of ours"),
+        pytest.param(ended(an_exit(), native_reason="timeout"), "timeout", id="the agent's word is the contract's"),
+        pytest.param(ended(a_limit("wall")), "wall_limit", id="its own limit of time is not the deadline"),
+        pytest.param(ended(a_limit("output")), "output_limit", id="its limit of output"),
+        pytest.param(ended(a_limit("memory")), "limit", id="another limit"),
+    ],
+)
+def test_a_workers_report_of_a_session_ends_a_sample_in_the_contracts_words(
+    sessions: tuple[SessionReport, ...], word: str
+) -> None:
+    sample = read_sample(a_row(sessions=sessions), BASH_CALLS, CasePolicy(metric=BASH_CALLS.name), ENDED_WELL)
+
+    assert (sample.exit_reason, sample.is_valid) == (word, word == "success")

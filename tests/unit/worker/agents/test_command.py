@@ -64,8 +64,8 @@ def test_a_json_document_is_read_by_pointers() -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"is_error": True}, "error"),
-        ({"is_error": {}}, "error"),
+        ({"is_error": True}, "error_flag"),
+        ({"is_error": {}}, "error_flag"),
         ({"subtype": "error_max_turns", "is_error": True}, "error_max_turns"),
         ({"result": " \n"}, "blank_answer"),
         ({"result": None}, "blank_answer"),

@@ -164,7 +164,7 @@ def test_normalised_options_make_the_same_agent() -> None:
     ("stream", "reason"),
     [
         (b'{"type": "result", "answer": "a", "reason": "success"}\n' * 2, "two_terminals"),
-        (b'{"type": "result", "answer": "a"}\n', "error"),
+        (b'{"type": "result", "answer": "a"}\n', "error_flag"),
         (b'{"type": "result", "answer": 7, "reason": "success"}\n', "blank_answer"),
         (b'{"type": "result", "answer": "\\ud800", "reason": "success"}\n', "blank_answer"),
         (b"plain text\n", "stream_invalid"),
@@ -208,7 +208,7 @@ def test_what_the_sandbox_saw_goes_before_what_the_stream_says() -> None:
     parser = ScriptedParser("work")
     parser.feed(Stream.STDOUT, b'{"type": "result", "answer": "a", "reason": "success"}\n')
     report = parser.finish(ProcessExit(kind=ExitKind.LIMIT, limit="wall", wall_s=9.0))
-    assert (report.reason, report.final_answer) == ("timeout", "a")
+    assert (report.reason, report.final_answer) == ("wall_limit", "a")
 
 
 def test_a_command_that_runs_as_a_tool_is_reported_and_needs_a_tool_room(tmp_path: Path) -> None:
