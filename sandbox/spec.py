@@ -87,6 +87,13 @@ class SandboxSpec:
     tools: ToolRoom | None = None
 
 
+class Stream(StrEnum):
+    """Which of the guest's outputs."""
+
+    STDOUT = "stdout"
+    STDERR = "stderr"
+
+
 class ExitKind(StrEnum):
     """How the tree ended."""
 
@@ -112,13 +119,8 @@ class Exit:
     """Of the whole tree, the sandbox's own two or three included."""
     limits_touched: tuple[str, ...] = ()
     """memory, processes: run into at least once, whether or not that ended anything."""
-
-
-class Stream(StrEnum):
-    """Which of the guest's outputs."""
-
-    STDOUT = "stdout"
-    STDERR = "stderr"
+    cut: tuple[Stream, ...] = ()
+    """The outputs of which the sink did not get all: they went past their limit."""
 
 
 Sink = Callable[[Stream, bytes], None]

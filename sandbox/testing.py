@@ -213,11 +213,15 @@ class SandboxConformance:
         assert (exit_.kind, exit_.limit) == (ExitKind.LIMIT, "output")
         assert LIMITS.output_bytes in (len(heard.stdout), len(heard.stderr))
         assert max(len(heard.stdout), len(heard.stderr)) == LIMITS.output_bytes
+        assert exit_.cut != ()
+
+    def test_the_output_that_was_cut_is_named(self) -> None:
+        assert [self.run(script("yes")).cut, self.run(script("yes >&2")).cut] == [(Stream.STDOUT,), (Stream.STDERR,)]
 
     def test_output_of_exactly_the_limit_is_no_limit_reached(self) -> None:
         heard = Heard()
         exit_ = self.run(script(f"dd if=/dev/zero bs={LIMITS.output_bytes} count=1 iflag=fullblock"), heard)
-        assert (exit_.kind, len(heard.stdout)) == (ExitKind.EXITED, LIMITS.output_bytes)
+        assert (exit_.kind, len(heard.stdout), exit_.cut) == (ExitKind.EXITED, LIMITS.output_bytes, ())
 
     def test_stop_ends_it_soon(self) -> None:
         heard = Heard()

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from pydantic import JsonValue
 
-from farm.model import Artifact, Cell, Digest, OracleFinding, ProcessExit, SessionReport, Task
+from farm.model import Cell, Digest, OracleFinding, ProcessExit, SessionReport, Task
 from sandbox.spec import Stream
 
 WORKSPACE = "/cell/ws"
@@ -99,6 +99,8 @@ class CheckResult:
     exit: ProcessExit
     stdout: bytes
     stderr: bytes
+    cut: tuple[Stream, ...] = ()
+    """Which of the two went past their limit: what is there is their beginning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +124,9 @@ class OracleRequest:
     nonce: str
     """Random, told to the check alone (FARM_NONCE): what it reports counts only with it."""
     check: Callable[[tuple[str, ...], Mapping[str, str]], CheckResult]
-    """Run argv with extra environment in the verifier's sandbox: no network, no session alive."""
+    """Run argv with extra environment in the verifier's sandbox, no session alive; its output becomes artifacts."""
     lend: Callable[[Kit], str]
     """Make a kit visible, read-only, to every check that follows; gives its folder inside the verifier's sandbox."""
-    keep: Callable[[str, str, bytes], Artifact]
-    """Keep bytes as an artifact: role, media type, body."""
 
 
 class Oracle(Protocol):

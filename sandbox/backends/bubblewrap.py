@@ -147,7 +147,8 @@ class Bubblewrap:
             for outlet in outlets:
                 outlet.drain()
             usage = Usage(ending.cpu_s, None, None, ()) if group is None else group.usage()
-            return _with_usage(_exit_of(spec, ending, outlets, cut or _late_cut(outlets, usage), wall_s), usage)
+            exit_ = _exit_of(spec, ending, outlets, cut or _late_cut(outlets, usage), wall_s)
+            return replace(_with_usage(exit_, usage), cut=tuple(one.stream for one in outlets if one.is_over_cap))
 
     def _spare(self, spec: SandboxSpec, stack: ExitStack) -> Spare:
         """Give what `spec` starts in, with its bounds set; its group is removed with `stack`."""

@@ -40,6 +40,7 @@ class HostEnd:
     cut: ExitKind | None
     limit: str | None
     report: list[str]
+    over_cap: tuple[Stream, ...]
 
     @property
     def cpu_s(self) -> float | None:
@@ -153,7 +154,8 @@ class _Running:
         if cut is None and self._is_over_cap:
             cut = _Cut(ExitKind.LIMIT, "output")
         words = self._report.text.decode(errors="replace").split()
-        return HostEnd(cut.kind if cut else None, cut.limit if cut else None, words)
+        over_cap = tuple(outlet.stream for outlet in self._outlets if outlet.is_over_cap)
+        return HostEnd(cut.kind if cut else None, cut.limit if cut else None, words, over_cap)
 
     def _let_go(self) -> None:
         if self._lifeline >= 0:

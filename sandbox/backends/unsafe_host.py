@@ -57,7 +57,7 @@ class UnsafeHost:
         owner = self.owner(spec.slot)
         with _places(self._root, owner) as places:
             end = run_on_host(_placed(spec, places), owner, sink, stop)
-        return _exit_of(spec, end, time.monotonic() - started)
+        return replace(_exit_of(spec, end, time.monotonic() - started), cut=end.over_cap)
 
     def facts(self) -> Facts:
         """Say that nothing is contained."""

@@ -14,11 +14,11 @@ class Outlet:
     def __init__(self, fd: int, stream: Stream, sink: Sink, cap: int) -> None:
         os.set_blocking(fd, False)
         self.fd = fd
+        self.stream = stream
         self.head = b""
         """The first few kilobytes, for a message about a start that failed."""
         self.is_over_cap = False
         self.is_open = True
-        self._stream = stream
         self._sink = sink
         self._left = cap
 
@@ -45,4 +45,4 @@ class Outlet:
             self.is_over_cap = True
         allowed, self._left = chunk[: self._left], max(0, self._left - len(chunk))
         if allowed:
-            self._sink(self._stream, allowed)
+            self._sink(self.stream, allowed)

@@ -7,7 +7,7 @@ from pathlib import Path
 from farm.model import ExitKind, Limits, ProcessExit
 from sandbox import spec
 from sandbox.errors import SandboxCommandError
-from sandbox.spec import Bind, Door, Sandbox, SandboxSpec, Sink, Stream, ToolRoom
+from sandbox.spec import Bind, Exit, Sandbox, SandboxSpec, Sink, Stream, ToolRoom
 from worker.session import HOME, OUT, WORKSPACE, CheckResult, Launch
 from worker.staging.ground import CellFolder
 
@@ -35,11 +35,9 @@ class Boxes:
     slot: int
     folder: CellFolder
     must_stop: Callable[[], bool]
-    door: Door | None = None
-    """The sessions' one way out, where there is one."""
 
-    def run_session(self, launch: Launch, home: Path, limits: Limits, sink: Sink) -> ProcessExit:
-        """Run an agent: a home, a workspace and an output folder of its own, and no network but the door."""
+    def run_session(self, launch: Launch, home: Path, limits: Limits, sink: Sink) -> Exit:
+        """Run an agent: a home, a workspace and an output folder of its own, and no network."""
         binds = (
             Bind(home, HOME, writable=True),
             Bind(self.folder.workspace, WORKSPACE, writable=True),
@@ -53,10 +51,9 @@ class Boxes:
             env={**launch.env, "FARM_OUT": OUT},
             stdin=launch.stdin,
             slot=self.slot,
-            door=self.door,
             tools=ToolRoom(self.folder.new_socket()) if launch.runs_tools else None,
         )
-        return _process_exit(self.sandbox.run(box, sink, self.must_stop))
+        return self.sandbox.run(box, sink, self.must_stop)
 
     def run_check(self, plan: CheckPlan) -> CheckResult:
         """Run a check: an empty home, the workspace, the hidden files if it has any.
@@ -76,16 +73,17 @@ class Boxes:
         output = {stream: bytearray() for stream in Stream}
 
         def sink(stream: Stream, chunk: bytes) -> None:
-            output[stream] += chunk[: max(0, plan.limits.output_bytes - len(output[stream]))]
+            output[stream] += chunk
 
         try:
-            ended = _process_exit(self.sandbox.run(box, sink, self.must_stop))
+            ended = self.sandbox.run(box, sink, self.must_stop)
         except SandboxCommandError as error:
             if not _is_in_workspace(plan.argv[0]):
                 raise
             output[Stream.STDERR] += f"{error}\n".encode()
-            ended = ProcessExit(kind=ExitKind.EXITED, code=_NOT_FOUND, wall_s=0.0)
-        return CheckResult(ended, bytes(output[Stream.STDOUT]), bytes(output[Stream.STDERR]))
+            ended = Exit(kind=spec.ExitKind.EXITED, code=_NOT_FOUND, wall_s=0.0)
+        out, err = (bytes(output[stream]) for stream in (Stream.STDOUT, Stream.STDERR))
+        return CheckResult(process_exit(ended), out, err, ended.cut)
 
 
 def _is_in_workspace(program: str) -> bool:
@@ -104,7 +102,8 @@ def _limits(limits: Limits) -> spec.Limits:
     )
 
 
-def _process_exit(ended: spec.Exit) -> ProcessExit:
+def process_exit(ended: Exit) -> ProcessExit:
+    """Say in the records' terms how a process tree ended."""
     return ProcessExit(
         kind=ExitKind(ended.kind.value),
         code=ended.code,

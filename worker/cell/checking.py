@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from farm.model import CheckRun, OracleFinding, SessionReport, WorkspaceMode
 from sandbox.errors import SandboxError
-from sandbox.spec import Bind
+from sandbox.spec import Bind, Stream
 from worker.cell.attempt import Attempt
 from worker.cell.boxes import Boxes, CheckPlan
 from worker.cell.cast import Cast
@@ -40,9 +40,7 @@ class Checks:
         plan = CheckPlan(command.argv, command.env, copy, command.limits, is_writable=True)
         result = self.boxes.run_check(plan)
         remove_tree(copy)
-        for role, body in (("verify.stdout", result.stdout), ("verify.stderr", result.stderr)):
-            if body:
-                self.attempt.keeper.keep(role, "text/plain", body)
+        self._keep("verify", result)
         return CheckRun(exit=result.exit)
 
     def judge(self, sessions: tuple[SessionReport, ...]) -> OracleFinding:
@@ -80,9 +78,10 @@ class Checks:
 
         def check(argv: tuple[str, ...], env: Mapping[str, str]) -> CheckResult:
             is_writable = oracle.workspace is WorkspaceMode.WRITABLE
-            return self.boxes.run_check(
-                CheckPlan(argv, env, self.boxes.folder.workspace, oracle.limits, is_writable, tuple(beside))
-            )
+            workspace = self.boxes.folder.workspace
+            result = self.boxes.run_check(CheckPlan(argv, env, workspace, oracle.limits, is_writable, tuple(beside)))
+            self._keep("oracle", result)
+            return result
 
         request = OracleRequest(
             task=self.cast.task,
@@ -92,6 +91,10 @@ class Checks:
             nonce=secrets.token_hex(16),
             check=check,
             lend=lend,
-            keep=self.attempt.keeper.keep,
         )
         return self.cast.oracle.find(request)
+
+    def _keep(self, check: str, result: CheckResult) -> None:
+        for stream, body in ((Stream.STDOUT, result.stdout), (Stream.STDERR, result.stderr)):
+            if body:
+                self.attempt.keeper.keep(f"{check}.{stream}", "text/plain", body, truncated=stream in result.cut)

@@ -34,6 +34,5 @@ def _keep_patch(attempt: Attempt, template: Template, folder: CellFolder, after:
     finally:
         remove_tree(scratch)
     if found.patch is not None:
-        keep = attempt.keeper.keep_part if found.patch.truncated else attempt.keeper.keep
-        keep("patch", "text/x-diff", found.patch.body)
+        attempt.keeper.keep("patch", "text/x-diff", found.patch.body, truncated=found.patch.truncated)
     return found.churn

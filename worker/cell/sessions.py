@@ -9,7 +9,7 @@ from farm.errors import SpecError
 from farm.model import SessionReport
 from sandbox.spec import Stream
 from worker.cell.attempt import Attempt
-from worker.cell.boxes import Boxes
+from worker.cell.boxes import Boxes, process_exit
 from worker.cell.cast import Cast
 from worker.cell.pulse import Pulse
 from worker.collect.streams import RawStreams
@@ -46,22 +46,23 @@ class CellSessions:
         home = self.boxes.folder.new_home()
         lay_home_files(launch, home, self.boxes.folder.owner)
         parser = cast.agent.parser(name)
-        streams = RawStreams(self.boxes.folder.path, name, limits.output_bytes, parser.feed)
+        streams = RawStreams(self.boxes.folder.path, name, parser.feed)
+        cut: tuple[Stream, ...] = ()
         try:
             ended = self.boxes.run_session(launch, home, limits, streams.sink)
+            cut = ended.cut
         finally:
             streams.close()
-            self._keep(name, streams)
-        report = parser.finish(ended)
+            self._keep(name, streams, cut)
+        report = parser.finish(process_exit(ended))
         self.pulse.check()
         return report
 
-    def _keep(self, name: str, streams: RawStreams) -> None:
+    def _keep(self, name: str, streams: RawStreams, cut: tuple[Stream, ...]) -> None:
         for stream, (role, media_type) in _MEDIA.items():
             body = streams.body(stream)
             if body:
-                keep = self.attempt.keeper.keep_part if streams.was_cut(stream) else self.attempt.keeper.keep
-                keep(f"session.{name}.{role}", media_type, body)
+                self.attempt.keeper.keep(f"session.{name}.{role}", media_type, body, truncated=stream in cut)
 
 
 def lay_home_files(launch: Launch, home: Path, owner: Ownership) -> None:

@@ -19,22 +19,14 @@ class Keeper:
     def __init__(self) -> None:
         self._kept: dict[str, Kept] = {}
 
-    def keep(self, role: str, media_type: str, body: bytes) -> Artifact:
-        """Keep all of `body`."""
-        return self._add(role, media_type, body, truncated=False)
-
-    def keep_part(self, role: str, media_type: str, body: bytes) -> Artifact:
-        """Keep what is left of something that was cut off."""
-        return self._add(role, media_type, body, truncated=True)
+    def keep(self, role: str, media_type: str, body: bytes, *, truncated: bool = False) -> None:
+        """Keep `body`, which is only the beginning of what there was where it is `truncated`."""
+        artifact = Artifact(
+            role=role, media_type=media_type, digest=Digest.of(body), size_bytes=len(body), truncated=truncated
+        )
+        self._kept[role] = Kept(artifact, body)
 
     @property
     def kept(self) -> tuple[Kept, ...]:
         """All that is kept, by role."""
         return tuple(self._kept[role] for role in sorted(self._kept))
-
-    def _add(self, role: str, media_type: str, body: bytes, *, truncated: bool) -> Artifact:
-        artifact = Artifact(
-            role=role, media_type=media_type, digest=Digest.of(body), size_bytes=len(body), truncated=truncated
-        )
-        self._kept[role] = Kept(artifact, body)
-        return artifact

@@ -43,9 +43,6 @@ class CommandOracle:
         if request.hidden is not None:
             env["FARM_HIDDEN"] = request.hidden
         result = request.check(argv, env)
-        for role, body in (("oracle.stdout", result.stdout), ("oracle.stderr", result.stderr)):
-            if body:
-                request.keep(role, "text/plain", body)
         if self._options.reads == "report":
             return reported(result, request.nonce)
         return OracleFinding(correct=result.exit.is_zero, answer_error=ending(result.exit), exit=result.exit)

@@ -80,9 +80,6 @@ class PytestOracle:
         }
         argv = (options.python, "-I", "-S", "-B", f"{lent}/{_VERIFIER}/verify.py", json.dumps(order))
         result = request.check(argv, {"FARM_NONCE": request.nonce})
-        for role, body in (("oracle.stdout", result.stdout), ("oracle.stderr", result.stderr)):
-            if body:
-                request.keep(role, "text/plain", body)
         return reported(result, request.nonce)
 
 

@@ -11,7 +11,7 @@ import platform
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from threading import Thread
@@ -41,6 +41,7 @@ class _End:
     word: LastWord | None
     engine: Ended
     wall_s: float
+    over_cap: tuple[Stream, ...]
 
 
 class Docker:
@@ -137,7 +138,7 @@ class Docker:
         finally:
             # Whatever the sink or `stop` raised: nothing lives on.
             self._engine.remove(one)
-        return _exit_of(spec, end)
+        return replace(_exit_of(spec, end), cut=end.over_cap)
 
     def _talk(self, one: str, spec: SandboxSpec, sink: Sink, filter_: bytes) -> "_Line":
         nonce, cap = a_nonce(), spec.limits.output_bytes
@@ -159,7 +160,8 @@ class Docker:
             watch.drain(_DEATH_S)
             ended = self._engine.wait(one, _DEATH_S)
             wall_s = time.monotonic() - started
-        return _End(cut or watch.late_cut(), line.ear.last_word(), ended, wall_s)
+        over_cap = tuple(output.stream for output in line.outputs if output.is_over_cap)
+        return _End(cut or watch.late_cut(), line.ear.last_word(), ended, wall_s, over_cap)
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,8 @@ class Capped:
 
     def __init__(self, stream: Stream, sink: Sink, cap: int) -> None:
         self.is_over_cap = False
-        self._stream, self._sink, self._left = stream, sink, cap
+        self.stream = stream
+        self._sink, self._left = sink, cap
 
     def pass_on(self, chunk: bytes) -> None:
         """Give the sink what it may still have."""
@@ -50,7 +51,7 @@ class Capped:
             self.is_over_cap = True
         allowed, self._left = chunk[: self._left], max(0, self._left - len(chunk))
         if allowed:
-            self._sink(self._stream, allowed)
+            self._sink(self.stream, allowed)
 
 
 class Ear:

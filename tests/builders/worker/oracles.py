@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from farm.model import Artifact, Digest, ExitKind, OracleSpec, ProcessExit, SessionReport, Snapshot, Task
+from farm.model import Digest, ExitKind, OracleSpec, ProcessExit, SessionReport, Snapshot, Task
 from worker.session import CheckResult, Kit, OracleRequest
 
 DIGEST = Digest.of(b"")
@@ -24,7 +24,6 @@ class Room:
         self.result = result
         self.answer = answer
         self.asked: list[tuple[tuple[str, ...], Mapping[str, str]]] = []
-        self.kept: dict[str, bytes] = {}
         self.lent: list[Kit] = []
 
     def check(self, argv: tuple[str, ...], env: Mapping[str, str]) -> CheckResult:
@@ -36,10 +35,6 @@ class Room:
         self.lent.append(kit)
         return "/cell/kit"
 
-    def keep(self, role: str, media_type: str, body: bytes) -> Artifact:
-        self.kept[role] = body
-        return Artifact(role=role, media_type=media_type, digest=Digest.of(body), size_bytes=len(body))
-
     def request(self) -> OracleRequest:
         session = SessionReport(name="work", exit=DONE, reason="success", final_answer=self.answer)
         return OracleRequest(
@@ -50,5 +45,4 @@ class Room:
             nonce=NONCE,
             check=self.check,
             lend=self.lend,
-            keep=self.keep,
         )

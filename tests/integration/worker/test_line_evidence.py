@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from farm.model import (
+    CheckLimits,
     Churn,
     Command,
     Digest,
@@ -85,6 +86,27 @@ def test_a_session_that_ends_badly_is_evidence_with_its_reason(
     assert (session.reason, session.exit.kind) == (reason, kind)
     assert session.problem is not None
     assert cell.leftovers() == []
+
+
+@pytest.mark.parametrize(("stream", "role"), [("stdout", "events"), ("stderr", "stderr")])
+def test_a_session_that_floods_keeps_the_beginning_and_says_that_it_is_one(
+    farm: Make, run: Run, stream: str, role: str
+) -> None:
+    cell = farm({"flood": {"bytes": 1 << 18, "stream": stream}})
+    run(cell)
+    kept = {one.role: (one.size_bytes, one.truncated) for one in cell.outcome().artifacts}
+    assert kept[f"session.work.{role}"] == (SHORT.output_bytes, True)
+    assert [role for role, (_, truncated) in kept.items() if truncated] == [f"session.work.{role}"]
+
+
+def test_checks_that_flood_keep_the_beginning_and_say_that_it_is_one(farm: Make, run: Run) -> None:
+    verify = Command(argv=("sh", "-c", "yes >&2"), limits=CheckLimits(output_bytes=500))
+    oracle = says("echo whole >&2; yes").model_copy(update={"limits": CheckLimits(output_bytes=700)})
+    cell = farm(oracle=oracle, task={"verify": verify})
+    run(cell)
+    kept = {one.role: (one.size_bytes, one.truncated) for one in cell.outcome().artifacts}
+    assert kept["verify.stderr"] == (500, True)
+    assert (kept["oracle.stdout"], kept["oracle.stderr"]) == ((700, True), (6, False))
 
 
 def test_a_session_past_its_wall_limit_is_evidence_and_no_fault(farm: Make, run: Run) -> None:

@@ -2,7 +2,8 @@
 
 import json
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,12 @@ import pytest
 
 from farm.model import Cell, Digest, Limits, OracleSpec, SessionReport, Snapshot, Task
 from sandbox.backends.bubblewrap import Bubblewrap
-from sandbox.spec import Door, Stream
+from sandbox.spec import Door, Exit, Sandbox, SandboxSpec, Sink, Stream
 from tests.builders.doors import answering
 from tests.builders.sandbox_rooms import system_python
+from tests.builders.worker.doubles import HookedSandbox
 from worker.agents.scripted import ScriptedAgent
-from worker.cell.boxes import Boxes
+from worker.cell.boxes import Boxes, process_exit
 from worker.cell.sessions import lay_home_files
 from worker.session import SessionRequest
 from worker.staging.ground import Ground
@@ -50,6 +52,17 @@ def reach(who: str) -> str:
     return f"{system_python()} -I -S -c {shlex.quote(REACH)} {who}"
 
 
+class DooredSandbox(HookedSandbox):
+    """A real sandbox all of whose runs have the door."""
+
+    def __init__(self, real: Sandbox, door: Door) -> None:
+        super().__init__(real, lambda _number, _spec: None)
+        self._door = door
+
+    def run(self, spec: SandboxSpec, sink: Sink, stop: Callable[[], bool]) -> Exit:
+        return super().run(replace(spec, door=self._door), sink, stop)
+
+
 @pytest.fixture
 def door(bubblewrap: Bubblewrap) -> Iterator[Door]:
     with answering(bubblewrap.owner(0)) as opened:
@@ -63,7 +76,8 @@ def boxes(bubblewrap: Bubblewrap, work_root: Path, door: Door) -> Iterator[Boxes
     folder.prepare()
     folder.workspace.mkdir(mode=0o700)
     give(folder.workspace, folder.owner)
-    yield Boxes(bubblewrap, 0, folder, lambda: False, door)
+    sandbox = DooredSandbox(bubblewrap, door)
+    yield Boxes(sandbox, 0, folder, lambda: False)
     ground.close()
 
 
@@ -79,7 +93,7 @@ def replayed(boxes: Boxes, *script: dict[str, Any]) -> tuple[SessionReport, dict
         said[stream] += chunk
         parser.feed(stream, chunk)
 
-    report = parser.finish(boxes.run_session(launch, home, TASK.limits, sink))
+    report = parser.finish(process_exit(boxes.run_session(launch, home, TASK.limits, sink)))
     lines = [json.loads(line) for line in said[Stream.STDERR].decode().splitlines()]
     return report, {who: ends for who, *ends in lines}
 
