@@ -36,6 +36,8 @@ class AttemptEnded:
     index: int
     attempt: int
     fault: Fault | None
+    interrupted: int = 0
+    """How many of the cell's earlier attempts a person or a shutdown ended: they count for nothing."""
 
 
 @dataclass(frozen=True, slots=True)

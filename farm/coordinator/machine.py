@@ -21,7 +21,7 @@ from farm.coordinator.effects import Effect
 from farm.coordinator.events import Event
 from farm.coordinator.ledger import Ledger
 from farm.coordinator.window import Live, Phase, Window, may_grow, room
-from farm.model import BreakerPolicy, CloseReason, DispatchPolicy, Fault, FaultKind, Plan, RetryPolicy, StopReason
+from farm.model import BreakerPolicy, CloseReason, DispatchPolicy, FaultKind, Plan, RetryPolicy, StopReason
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def _current(state: State, event: AttemptEvent, live: Live) -> Step:
         case on.Claimed() if live.phase in {Phase.READY, Phase.QUEUED}:
             return _in_phase(state, event.index, Live(live.attempt, Phase.RUNNING)), ()
         case on.AttemptEnded() if live.phase in _MAY_RUN or live.phase is Phase.SETTLING:
-            return _ended(state, event.index, event.fault)
+            return _ended(state, event)
         case on.Overdue() if live.phase in _SENT:
             return _unclaimed(state, event.index, live), ()
         case on.WaitOver() if live.phase is Phase.WAITING:
@@ -141,10 +141,10 @@ def _in_phase(state: State, index: int, live: Live) -> State:
     return replace(state, window=state.window.put(index, live))
 
 
-def _ended(state: State, index: int, fault: Fault | None) -> Step:
-    live = state.window.cells[index]
+def _ended(state: State, end: on.AttemptEnded) -> Step:
+    index, live = end.index, state.window.cells[end.index]
     attempt = live.attempt
-    match retry.after(fault, attempt, state.policies.retry):
+    match retry.after(end.fault, attempt - end.interrupted, state.policies.retry):
         case retry.Settle():
             if live.phase is Phase.SETTLING:
                 return state, ()

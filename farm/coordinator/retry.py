@@ -25,12 +25,15 @@ class PutAside:
 LOST = Fault(kind=FaultKind.LOST, detail="lost: its worker is gone and left no outcome")
 
 
-def after(fault: Fault | None, attempt: int, policy: RetryPolicy) -> Settle | Again | PutAside:
-    """Decide; no fault means evidence. A cell whose worker was shut down goes to another one, within the policy."""
+def after(fault: Fault | None, tried: int, policy: RetryPolicy) -> Settle | Again | PutAside:
+    """Decide; no fault means evidence, and `tried` counts the attempts that nobody interrupted, this one included.
+
+    A cell whose worker was shut down goes to another one, after a moment, however often that happens.
+    """
     if fault is None:
         return Settle()
-    if fault.kind is FaultKind.CANCELLED and attempt < policy.most_attempts:
-        return Again(delay_s=0.0)
+    if fault.kind is FaultKind.CANCELLED:
+        return Again(policy.base_delay_s)
     if fault.is_open:
         return PutAside()
-    return Again(policy.delay_s(fault, attempt)) if policy.earns_another(fault, attempt) else Settle()
+    return Again(policy.delay_s(fault, tried)) if policy.earns_another(fault, tried) else Settle()

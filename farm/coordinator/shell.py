@@ -21,7 +21,7 @@ from farm.coordinator.replay import read_history
 from farm.coordinator.sweep_records import SweepRecords
 from farm.coordinator.watch import Suspect, Watch
 from farm.coordinator.window import Phase
-from farm.model import CellEvent, Close, EventKind, FaultKind, Ticket, settles
+from farm.model import CellEvent, Close, EventKind, FaultKind, Outcome, Ticket
 
 _log = structlog.get_logger()
 
@@ -67,10 +67,10 @@ class Shell:
             self._take_result(index)
         for known in history.attempted:
             stored = self._records.outcome(known.index, known.attempt) if known.has_outcome else None
-            is_open = stored is not None and stored.outcome.fault is not None and stored.outcome.fault.is_open
+            is_open = stored is not None and stored.outcome.is_interrupted
             self._tell(on.Replayed(known.index, known.attempt, is_over=is_open))
             if stored is not None:
-                self._tell(on.AttemptEnded(known.index, known.attempt, stored.outcome.fault))
+                self._tell(self._end_of(known.index, stored.outcome))
         self._tally.start()
         self._log.info("sweep.replayed", settled=len(history.settled), attempted=len(history.attempted))
 
@@ -200,8 +200,13 @@ class Shell:
             return False
         if stored.outcome.fault is not None:
             self._explain(index, attempt, stored.outcome.fault.detail)
-        self._tell(on.AttemptEnded(index, attempt, stored.outcome.fault))
+        self._tell(self._end_of(index, stored.outcome))
         return True
+
+    def _end_of(self, index: int, outcome: Outcome) -> on.AttemptEnded:
+        """Put together what the machine is told of an outcome; evidence needs no look at earlier attempts."""
+        interrupted = 0 if outcome.is_usable else self._records.interrupted(index, outcome.attempt)
+        return on.AttemptEnded(index, outcome.attempt, outcome.fault, interrupted)
 
     def _take_result(self, index: int) -> bool:
         result = self._records.result(index)
@@ -295,7 +300,7 @@ class Shell:
 
     def _settle(self, index: int, attempt: int) -> None:
         stored = self._records.outcome(index, attempt)
-        if stored is not None and settles(stored.outcome, self._records.plan.retry):
+        if stored is not None and not stored.outcome.is_interrupted:
             self._records.settle(index, stored)
         self._look(index, attempt)
 

@@ -62,6 +62,11 @@ class SweepRecords:
             return None
         return StoredOutcome(parse_record(Outcome, body, key), Digest.of(body))
 
+    def interrupted(self, index: int, attempt: int) -> int:
+        """Count the attempts before this one that a person or a shutdown ended."""
+        earlier = (self.outcome(index, number) for number in range(1, attempt))
+        return sum(stored is not None and stored.outcome.is_interrupted for stored in earlier)
+
     def counted(self, index: int, result: Result) -> Outcome:
         """Return the outcome that a result counts; raise IntegrityError when it is not the one that it names."""
         stored = self.outcome(index, result.attempt)

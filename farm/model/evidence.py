@@ -221,3 +221,7 @@ class Outcome(Value):
     @property
     def is_usable(self) -> bool:
         return self.evidence is not None
+
+    @property
+    def is_interrupted(self) -> bool:
+        return self.fault is not None and self.fault.is_open

@@ -26,6 +26,7 @@ class RetryPolicy(Value):
     """Which faults earn a cell another attempt. By default those that cannot depend on the answer."""
 
     most_attempts: Annotated[int, Field(gt=0)] = 3
+    """An attempt that a person or a worker's shutdown ended does not count."""
     kinds: frozenset[FaultKind] = frozenset({FaultKind.HOST, FaultKind.LOST, FaultKind.RATE_LIMIT, FaultKind.PROVIDER})
     base_delay_s: Annotated[float, Field(gt=0)] = 1.0
     """Waited outside any slot, doubled with each attempt; a provider's longer retry-after wins."""
@@ -35,11 +36,11 @@ class RetryPolicy(Value):
         return sorted(kinds)  # a set's own order differs from run to run, and so would the plan's digest
 
     def earns_another(self, fault: Fault | None, attempt: int) -> bool:
-        """Say whether attempt number `attempt` (from 1), ended by `fault`, is followed by another."""
+        """Say whether the `attempt`-th attempt that counts (from 1), ended by `fault`, is followed by another."""
         return fault is not None and fault.kind in self.kinds and attempt < self.most_attempts
 
     def delay_s(self, fault: Fault, attempt: int) -> float:
-        """Give the wait before attempt `attempt + 1`."""
+        """Give the wait after the `attempt`-th attempt that counts."""
         return max(self.base_delay_s * float(2 ** (attempt - 1)), fault.retry_after_s or 0.0)
 
 

@@ -1,4 +1,4 @@
-"""When an outcome settles its cell, and the result that it makes: one rule for the worker and the coordinator."""
+"""When an outcome settles its cell by itself, and the result that it makes: for the worker and the coordinator."""
 
 from farm.model.digest import Digest
 from farm.model.evidence import Outcome
@@ -7,9 +7,12 @@ from farm.model.result import Result, ResultStatus
 
 
 def settles(outcome: Outcome, policy: RetryPolicy) -> bool:
-    """Say whether the outcome is its cell's last: evidence, or a fault that is neither open nor tried again."""
+    """Say whether the outcome settles its cell whatever went before it: evidence, or a fault that is never tried again.
+
+    Whether a fault that may be tried again was the last depends on the cell's other attempts: so the coordinator says.
+    """
     fault = outcome.fault
-    return fault is None or not (fault.is_open or policy.earns_another(fault, outcome.attempt))
+    return fault is None or not (fault.is_open or fault.kind in policy.kinds)
 
 
 def result_of(outcome: Outcome, outcome_digest: Digest) -> Result:

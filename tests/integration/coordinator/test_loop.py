@@ -262,22 +262,6 @@ def test_the_deadline_counts_from_the_opening_not_from_the_coordinator_s_start()
     assert farm.signals.stop_reason(farm.sweep) is StopReason.DEADLINE
 
 
-def test_a_cell_whose_worker_shuts_down_goes_to_another() -> None:
-    farm = Farm(a_plan(trials=2))
-    end = farm.run(farm.works(lambda ticket: fault(FaultKind.CANCELLED) if ticket.attempt == 1 else evidence()))
-    assert end.close is not None
-    assert farm.attempts(0) == [1, 2]
-
-
-def test_a_deferred_cell_leaves_the_sweep_open_and_the_next_run_goes_on() -> None:
-    farm = Farm(a_plan(trials=3))
-    first = farm.run(farm.works(lambda ticket: fault(FaultKind.DEFERRED) if ticket.index == 1 else evidence()))
-    assert (first.kind, len(farm.results()), farm.records.read(close_key(farm.sweep))) == (EndKind.LEFT_OPEN, 5, None)
-    second = farm.run(farm.works(right))
-    assert second.kind is EndKind.CLOSED
-    assert [farm.attempts(index) for index in range(6)] == [[1], [1, 2], [1], [1], [1], [1]]
-
-
 def test_a_resumed_sweep_runs_only_what_has_no_result_also_after_a_wipe() -> None:
     farm = Farm(a_plan(trials=20))
     world = farm.works(right)

@@ -193,9 +193,20 @@ def test_deferred_cells_are_no_results_and_leave_the_sweep_open() -> None:
     assert play(state, on.Settled(2, None))[1] == [LeaveOpen()]
 
 
-def test_a_shut_down_worker_s_cell_is_sent_again_at_once() -> None:
+def test_a_shut_down_worker_s_cell_is_sent_again_after_a_moment() -> None:
     effects = play(a_state(), on.Claimed(0, 1), on.AttemptEnded(0, 1, fault(FaultKind.CANCELLED)))[1]
-    assert effects == [SendTicket(0, 2)]
+    assert effects == [StartWait(0, 2, 1.0), SendTicket(4, 1)]
+
+
+def test_attempts_that_were_interrupted_do_not_count() -> None:
+    policy = RetryPolicy(most_attempts=2)
+    state, _ = play(
+        a_state(cells=1, retry=policy), on.AttemptEnded(0, 1, fault(FaultKind.CANCELLED)), on.WaitOver(0, 2)
+    )
+    state, effects = play(state, on.AttemptEnded(0, 2, fault(FaultKind.HOST), interrupted=1))
+    assert effects == [StartWait(0, 3, 1.0)]
+    state, _ = play(state, on.WaitOver(0, 3))
+    assert play(state, on.AttemptEnded(0, 3, fault(FaultKind.HOST), interrupted=1))[1] == [SettleOutcome(0, 3)]
 
 
 def test_replay_sends_only_what_lacks_a_result() -> None:

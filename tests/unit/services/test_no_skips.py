@@ -27,7 +27,9 @@ def test_runs():
 """
 
 
-@pytest.mark.parametrize(("ci", "ended"), [("", "1 passed, 2 skipped, 1 xfailed"), ("true", "2 failed, 1 passed, 1 error")])
+@pytest.mark.parametrize(
+    ("ci", "ended"), [("", "1 passed, 2 skipped, 1 xfailed"), ("true", "2 failed, 1 passed, 1 error")]
+)
 def test_a_skip_at_home_is_a_failure_in_ci(ci: str, ended: str, tmp_path: Path) -> None:
     (tmp_path / "test_some.py").write_text(TESTS)
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
