@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass
+from enum import StrEnum
 
 import click
 from pydantic import JsonValue
@@ -11,9 +12,33 @@ from farm.bootstrap import Settings
 from farm.cli.common import answer, json_option, store_option
 from farm.cli.finishing import place_of
 from farm.errors import TransientError
-from farm.model import Close, Plan, Result, ResultStatus, Settlement, SweepId, parse_record
+from farm.model import Close, Plan, Result, ResultStatus, SweepId, parse_record
 from farm.model.keys import cancel_key, close_key, report_key, result_key, results_prefix, seal_key, settlement_key
-from farm.ports import Store
+from farm.ports import LeaseBook, Store
+
+
+class Stage(StrEnum):
+    """How far a sweep's end is."""
+
+    OPEN = "open"
+    CLOSED = "closed"
+    SETTLED = "settled"
+    SEALED = "sealed"
+
+
+@dataclass(frozen=True, slots=True)
+class Leases:
+    """The lease book, or why there is none to look into."""
+
+    book: LeaseBook | None
+    why_not: str = ""
+
+    def running(self, sweep: SweepId) -> int | None:
+        """Count the live leases; None when nobody can be asked."""
+        try:
+            return None if self.book is None else len(self.book.live(sweep))
+        except TransientError:
+            return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +56,11 @@ class Standing:
     """How far one sweep is."""
 
     sweep: SweepId
-    stage: str
-    """open, closed, settled or sealed."""
+    stage: Stage
     reason: str | None
     arms: tuple[ArmCount, ...]
     running: int | None
-    """Live leases; None when no Redis is named or it does not answer."""
+    """Live leases; None when nobody could be asked."""
 
     @property
     def planned(self) -> int:
@@ -47,19 +71,16 @@ class Standing:
         return sum(arm.measured + arm.excluded for arm in self.arms)
 
 
-def _stage(store: Store, sweep: SweepId) -> tuple[str, str | None]:
-    records = store.records
-    body = records.read(close_key(sweep))
-    if body is None and records.read(cancel_key(sweep)) is not None:
-        return "open", "cancelled, not settled yet"
-    reason = None if body is None else parse_record(Close, body, close_key(sweep)).reason.value
-    if records.read(seal_key(sweep)) is not None:
-        return "sealed", reason
-    settled = records.read(settlement_key(sweep))
-    if settled is not None:
-        parse_record(Settlement, settled, settlement_key(sweep))
-        return "settled", reason
-    return ("open" if body is None else "closed"), reason
+def _stage(store: Store, sweep: SweepId) -> Stage:
+    ends = ((seal_key, Stage.SEALED), (settlement_key, Stage.SETTLED), (close_key, Stage.CLOSED))
+    return next((stage for key, stage in ends if store.records.read(key(sweep)) is not None), Stage.OPEN)
+
+
+def _reason(store: Store, sweep: SweepId) -> str | None:
+    body = store.records.read(close_key(sweep))
+    if body is not None:
+        return parse_record(Close, body, close_key(sweep)).reason.value
+    return "cancelled, not settled yet" if store.records.read(cancel_key(sweep)) is not None else None
 
 
 def _arms(store: Store, sweep: SweepId, plan: Plan) -> tuple[ArmCount, ...]:
@@ -82,31 +103,32 @@ def _arms(store: Store, sweep: SweepId, plan: Plan) -> tuple[ArmCount, ...]:
     )
 
 
-def _running(sweep: SweepId, settings: Settings) -> int | None:
+def _leases(settings: Settings) -> Leases:
     if settings.redis_url is None:
-        return None
+        return Leases(None, "FARM_REDIS_URL is not set; a local run tells it in its own terminal")
     try:
-        return len(bootstrap.connect(settings.redis_url).leases.live(sweep))
-    except TransientError:
-        return None
+        return Leases(bootstrap.connect(settings.redis_url).leases)
+    except TransientError as error:
+        return Leases(None, str(error))
 
 
-def standing(store: Store, sweep: SweepId, settings: Settings) -> Standing:
-    """Read from the store how far a sweep is, and from Redis, when there is one, what runs now."""
+def standing(store: Store, sweep: SweepId, leases: Leases) -> Standing:
+    """Read from the store how far a sweep is, and from the lease book, when there is one, what runs now."""
     plan = bootstrap.known_sweep(store, sweep)
-    stage, reason = _stage(store, sweep)
-    running = _running(sweep, settings) if stage != "sealed" else 0
-    return Standing(sweep, stage, reason, _arms(store, sweep, plan), running)
+    stage = _stage(store, sweep)
+    running = 0 if stage is Stage.SEALED else leases.running(sweep)
+    return Standing(sweep, stage, _reason(store, sweep), _arms(store, sweep, plan), running)
 
 
-def _lines(found: Standing, store: Store) -> list[str]:
-    running = "unknown (set FARM_REDIS_URL)" if found.running is None else str(found.running)
+def _lines(found: Standing, store: Store, leases: Leases) -> list[str]:
+    why_not = leases.why_not or "Redis did not answer"
+    running = f"unknown ({why_not})" if found.running is None else str(found.running)
     reason = f" ({found.reason})" if found.reason else ""
     lines = [f"{found.sweep}: {found.stage}{reason}, {found.done}/{found.planned} done, running: {running}"]
     lines += [
         f"  {arm.arm:<24} {arm.measured + arm.excluded}/{arm.planned} done, {arm.excluded} failed" for arm in found.arms
     ]
-    if found.stage == "sealed":
+    if found.stage is Stage.SEALED:
         lines.append(f"  report {place_of(store, report_key(found.sweep, 'report.html'))}")
     return lines
 
@@ -135,6 +157,7 @@ def command(sweep: SweepId | None, *, store: str | None, as_json: bool) -> None:
     settings = bootstrap.read_settings()
     place = bootstrap.open_store(store, settings)
     chosen = [sweep] if sweep else bootstrap.sweeps(place)
-    found = [standing(place, each, settings) for each in chosen]
-    lines = [line for each in found for line in _lines(each, place)] or [f"{place.url} holds no sweep"]
+    leases = _leases(settings)
+    found = [standing(place, each, leases) for each in chosen]
+    lines = [line for each in found for line in _lines(each, place, leases)] or [f"{place.url} holds no sweep"]
     answer({"store": place.url, "sweeps": [_document(each) for each in found]}, lines, as_json=as_json)
