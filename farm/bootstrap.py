@@ -4,7 +4,6 @@ Everything below gets plain values and ports.
 """
 
 import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -140,7 +139,7 @@ def own_or_embedded_exchange(settings: FarmSettings) -> Iterator[Exchange]:
     if settings.redis_url is not None:
         yield connect(settings.redis_url)
         return
-    with tempfile.TemporaryDirectory(prefix="farm-redis-") as folder, embedded.EmbeddedRedis(Path(folder)) as server:
+    with embedded.EmbeddedRedis() as server:
         yield connect(server.url)
 
 

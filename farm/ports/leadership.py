@@ -1,4 +1,4 @@
-"""One coordinator a sweep, one finalizer a sweep: by lease."""
+"""One coordinator a sweep: by lease."""
 
 from typing import Protocol
 

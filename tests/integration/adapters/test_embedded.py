@@ -3,6 +3,9 @@ import signal
 import stat
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -10,31 +13,56 @@ import pytest
 from farm.adapters.celery import CeleryDispatcher, make_app
 from farm.adapters.embedded import EmbeddedRedis, find_server
 from farm.adapters.redis import connect
-from farm.errors import ConflictError, TransientError
+from farm.errors import TransientError
 from farm.model import StopReason
 from farm.testing.leases import SWEEP, a_ticket
 from tests.services.programs import program
 from tests.services.waiting import wait_until
 
 OWNER = """
-import sys, threading, time
-from pathlib import Path
+import sys, threading
 from farm.adapters.embedded import EmbeddedRedis
 def start():
-    embedded = EmbeddedRedis(Path(sys.argv[1]))
+    embedded = EmbeddedRedis()
     embedded.__enter__()
     print(embedded.url, flush=True)
     globals()["kept"] = embedded
 thread = threading.Thread(target=start)
 thread.start()
 thread.join()
-time.sleep(600)
+sys.stdin.read()
+kept.__exit__(None, None, None)
+"""
+
+BROKEN = """#!/bin/sh
+for word; do
+  [ "$before" = --logfile ] && echo "the disk is on fire" > "$word"
+  before=$word
+done
+exit 1
 """
 
 
-@pytest.fixture(params=["redis-server", "valkey-server"])
-def binary(request: pytest.FixtureRequest) -> Path:
-    return program(request.param)
+@contextmanager
+def an_owner(temporary: Path) -> Iterator[subprocess.Popen[str]]:
+    """Start a process whose first thread to end has started a server; it stops it when its input ends."""
+    with subprocess.Popen(
+        [sys.executable, "-c", OWNER],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={"TMPDIR": str(temporary), "PATH": str(find_server().parent)},
+    ) as owner:
+        yield owner
+
+
+def url_of(owner: subprocess.Popen[str]) -> str:
+    assert owner.stdout is not None
+    return owner.stdout.readline().strip()
+
+
+def folder_of(url: str) -> Path:
+    return Path(url.removeprefix("unix://").partition("?")[0]).parent
 
 
 def answers(url: str) -> bool:
@@ -48,59 +76,57 @@ def answers(url: str) -> bool:
     return True
 
 
-def test_it_serves_the_farm_and_celery_and_then_is_gone(binary: Path, tmp_path: Path) -> None:
-    with EmbeddedRedis(tmp_path / "redis", binary) as embedded:
+@pytest.mark.parametrize("name", ["redis-server", "valkey-server"])
+def test_it_serves_the_farm_and_celery_and_then_is_gone(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "redis-server").symlink_to(program(name))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with EmbeddedRedis() as embedded:
+        assert stat.S_IMODE(folder_of(embedded.url).stat().st_mode) == 0o700
         farm = connect(embedded.url)
         farm.signals.order_stop(SWEEP, StopReason.CANCEL)
         assert farm.signals.stop_reason(SWEEP) is StopReason.CANCEL
         CeleryDispatcher(make_app(embedded.url)).send(a_ticket())
         farm.close()
     assert not answers(embedded.url)
+    assert not folder_of(embedded.url).exists()
 
 
-def test_its_folder_is_private_and_keeps_its_data(binary: Path, tmp_path: Path) -> None:
-    for expected in (None, StopReason.CANCEL):
-        with EmbeddedRedis(tmp_path / "redis", binary) as embedded:
-            assert stat.S_IMODE((tmp_path / "redis").stat().st_mode) == 0o700
-            farm = connect(embedded.url)
-            assert farm.signals.stop_reason(SWEEP) is expected
-            farm.signals.order_stop(SWEEP, StopReason.CANCEL)
-            farm.close()
-
-
-def test_a_deep_folder_gets_its_socket_elsewhere(tmp_path: Path) -> None:
+def test_where_temporary_files_lie_too_deep_for_a_socket_it_lies_elsewhere(tmp_path: Path) -> None:
     deep = tmp_path / ("a" * 90) / ("b" * 90)
-    with EmbeddedRedis(deep) as embedded:
-        assert answers(embedded.url)
-        place = Path(embedded.url.removeprefix("unix://").partition("?")[0]).parent
-    assert not place.exists()
+    deep.mkdir(parents=True)
+    with an_owner(deep) as owner:
+        url = url_of(owner)
+        assert answers(url)
+    assert not answers(url)
+    assert not folder_of(url).exists()
 
 
-def test_a_folder_in_use_is_refused(tmp_path: Path) -> None:
-    with EmbeddedRedis(tmp_path / "redis") as first:
-        with pytest.raises(ConflictError, match="in use"):
-            EmbeddedRedis(tmp_path / "redis", lock_wait_s=0.1).__enter__()
-        assert answers(first.url)
+def test_it_lies_where_temporary_files_lie_up_to_the_longest_path_of_a_socket() -> None:
+    with tempfile.TemporaryDirectory(dir="/tmp") as short:
+        place = Path(short) / ("a" * (107 - len(f"{short}//farm-redis-12345678/redis.sock")))
+        place.mkdir()
+        with an_owner(place) as owner:
+            url = url_of(owner)
+            assert answers(url)
+            assert folder_of(url).parent == place
 
 
 def test_it_ends_with_a_killed_owner_but_not_with_the_thread_that_started_it(tmp_path: Path) -> None:
-    owner = subprocess.Popen([sys.executable, "-c", OWNER, str(tmp_path / "redis")], stdout=subprocess.PIPE, text=True)
-    assert owner.stdout is not None
-    url = owner.stdout.readline().strip()
-    assert answers(url)
-    os.kill(owner.pid, signal.SIGKILL)
-    owner.wait()
-    owner.stdout.close()
+    with an_owner(tmp_path) as owner:
+        url = url_of(owner)
+        assert answers(url)
+        os.kill(owner.pid, signal.SIGKILL)
     wait_until(lambda: not answers(url))
-    with EmbeddedRedis(tmp_path / "redis") as again:
-        assert answers(again.url)
 
 
-def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
-    (tmp_path / "redis").mkdir()
-    (tmp_path / "redis" / "appendonlydir").write_text("in the way")
-    with pytest.raises(TransientError, match="did not start"):
-        EmbeddedRedis(tmp_path / "redis").__enter__()
+def test_a_server_that_cannot_start_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "redis-server").write_text(BROKEN)
+    (tmp_path / "redis-server").chmod(0o700)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(TransientError, match="did not start: the disk is on fire"):
+        EmbeddedRedis().__enter__()
 
 
 def test_a_server_program_is_found() -> None:
