@@ -5,18 +5,18 @@
     <root>/cells/<area>/<cell>/       one cell's home, workspace and output
     <root>/stage/<area>/<stage>/      an oracle's hidden files, while it runs
 
-An area belongs to one process, which holds a lock on it as long as it lives: what lies in an area whose lock is free
-was left by a dead one. Names are random and say nothing: a guest can read the host's side of its mounts.
+An area belongs to one process, which holds its folder in cells/ as long as it lives: it is made first and removed last,
+so what nobody holds there, and what has no folder there, was left by a dead one. Names are random and say nothing: a
+guest can read the host's side of its mounts.
 """
 
-import fcntl
 import os
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from sandbox.locks import abandoned, claim
 from worker.session import Kit
 from worker.staging.kits import ready_kit
 from worker.trees.copying import Ownership, give
@@ -27,7 +27,6 @@ _CELLS = "cells"
 _STAGE = "stage"
 _TEMPLATES = "templates"
 _KITS = "kits"
-_DOOR = ".door"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +79,14 @@ class Ground:
     def __init__(self, root: Path) -> None:
         self.templates = root / _TEMPLATES
         self._root = root
-        area = secrets.token_hex(8)
-        self._cells, self._stage = root / _CELLS / area, root / _STAGE / area
         prepare_root(root)
-        with _door(root):
-            self._cells.mkdir(mode=0o711)
+        self._held = claim(root / _CELLS, lambda area: area.mkdir(mode=0o711))
+        self._cells, self._stage = self._held.path, root / _STAGE / self._held.path.name
+        try:
             self._stage.mkdir(mode=0o711)
-            self._lock = _lock(self._cells)
+        except OSError:
+            self.close()
+            raise
 
     @property
     def drafts(self) -> Path:
@@ -109,11 +109,10 @@ class Ground:
         return ready_kit(self._root / _KITS, self.drafts, kit)
 
     def close(self) -> None:
-        """Give the areas up, at the process's end."""
-        for area in (self._cells, self._stage):
-            remove_tree(area)
-        if self._lock is not None:
-            os.close(self._lock)
+        """Give the areas up, at the process's end. Raises TreeError when something stays."""
+        with closing(self._held):
+            remove_tree(self._stage)
+            remove_tree(self._cells)
 
 
 def prepare_root(root: Path) -> None:
@@ -130,44 +129,19 @@ def prepare_root(root: Path) -> None:
 
 
 def clear_leftovers(root: Path) -> int:
-    """Remove the areas of dead processes and return how many there were; a live process's are never touched."""
+    """Remove the areas of dead processes and return how many there were; a living process's are never touched."""
     prepare_root(root)
-    cleared = 0
-    with _door(root):
-        for cells in tuple((root / _CELLS).iterdir()):
-            lock = _lock(cells)
-            if lock is None:
-                continue
-            try:
-                remove_tree(root / _STAGE / cells.name)
-                remove_tree(cells)
-                cleared += 1
-            except TreeError:
-                continue  # looked at again at the next start
-            finally:
-                os.close(lock)
-        for stage in tuple((root / _STAGE).iterdir()):
-            if not (root / _CELLS / stage.name).exists():
-                remove_tree(stage)
+    stages = root / _STAGE
+    cleared = sum(_try_to_remove(stages / cells.name) and _try_to_remove(cells) for cells in abandoned(root / _CELLS))
+    for stage in tuple(stages.iterdir()):
+        if not (root / _CELLS / stage.name).exists():
+            _try_to_remove(stage)
     return cleared
 
 
-@contextmanager
-def _door(root: Path) -> Iterator[None]:
-    """Let one process at a time make or judge areas: an area must not be judged between its making and its lock."""
-    descriptor = os.open(root / _DOOR, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+def _try_to_remove(folder: Path) -> bool:
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _lock(area: Path) -> int | None:
-    descriptor = os.open(area, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        return None
-    return descriptor
+        remove_tree(folder)
+    except TreeError:
+        return False  # looked at again at the next start
+    return True

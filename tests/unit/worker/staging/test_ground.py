@@ -1,7 +1,11 @@
 """The worker's folders, and whose leftovers may be cleared away."""
 
 import os
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+import pytest
 
 from tests.builders.worker.farm import a_tar
 from worker.staging.ground import Ground, clear_leftovers
@@ -58,3 +62,36 @@ def test_a_closed_ground_leaves_nothing(tmp_path: Path) -> None:
     ground.cell(ME).prepare()
     ground.close()
     assert [list(tmp_path.glob(f"{area}/*")) for area in ("cells", "stage")] == [[], []]
+
+
+@pytest.mark.parametrize("workers", [2, 6])
+def test_starts_and_shutdowns_at_once_raise_nothing_and_leave_nothing(tmp_path: Path, workers: int) -> None:
+    """Threads stand for processes: the kernel keeps a lock for each opening of a file, not for each process."""
+    end = time.monotonic() + 1.0
+
+    def come_and_go() -> None:
+        while time.monotonic() < end:
+            ground = Ground(tmp_path)
+            ground.cell(ME).prepare()
+            ground.new_stage(ME)
+            ground.close()
+
+    def start() -> None:
+        while time.monotonic() < end:
+            clear_leftovers(tmp_path)
+
+    with ThreadPoolExecutor(workers + 2) as pool:
+        running = [pool.submit(come_and_go) for _ in range(workers)] + [pool.submit(start) for _ in range(2)]
+    assert [one.exception() for one in running] == [None] * len(running)
+    assert [list(tmp_path.glob(f"{area}/*")) for area in ("cells", "stage")] == [[], []]
+
+
+def test_an_area_that_can_not_be_removed_keeps_no_other_from_being(tmp_path: Path) -> None:
+    Ground(tmp_path).close()
+    for name in ("cells/a", "stage/b", "stage/c"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "stage/a").touch()  # no folder: what removes folders refuses it
+    (tmp_path / "stage/d").touch()
+    (tmp_path / "cells/e").mkdir()
+    assert clear_leftovers(tmp_path) == 1
+    assert {path.name for path in (*tmp_path.glob("cells/*"), *tmp_path.glob("stage/*"))} == {"a", "d"}
