@@ -1,7 +1,9 @@
 """What is held lives; what nobody holds was left by a dead process."""
 
 import os
-from contextlib import closing
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -59,3 +61,21 @@ def test_what_is_abandoned_is_held_while_it_is_looked_at_and_files_are_nobodys(t
     assert list(abandoned(tmp_path)) == []
     found.close()
     assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208 (a count)
+
+
+def test_who_holds_a_folder_that_only_its_holder_removes_finds_it_there(tmp_path: Path) -> None:
+    end = time.monotonic() + 0.5
+    folder = tmp_path / "folder"
+
+    def take_and_remove() -> None:
+        while time.monotonic() < end:
+            with suppress(FileExistsError):
+                folder.mkdir()
+            held = try_lock(folder)
+            if held is not None:
+                with closing(held):
+                    folder.rmdir()
+
+    with ThreadPoolExecutor(3) as pool:
+        takers = [pool.submit(take_and_remove) for _ in range(3)]
+    assert [taker.exception() for taker in takers] == [None] * 3
