@@ -2,7 +2,7 @@
 
 import structlog
 
-from farm.errors import TransientError
+from farm.errors import FarmError
 from farm.model import Refusal, Ticket
 from worker.cell.line import CellLine
 from worker.cell.recording import LineEnd
@@ -14,7 +14,7 @@ def carry(line: CellLine, ticket: Ticket) -> LineEnd:
     """Carry a ticket through the line. A bug of ours becomes the attempt's outcome, so that the sweep hears of it."""
     try:
         claimed = line.claim(ticket)
-    except TransientError as error:  # nothing was taken: the ticket comes again
+    except (FarmError, OSError) as error:  # nothing was taken: the ticket comes again
         _log.warning("claim.failed", sweep=ticket.sweep, cell=ticket.cell, problem=str(error))
         return LineEnd.REFUSED
     if isinstance(claimed, Refusal):

@@ -10,6 +10,7 @@ from farm.planning.repository import pack_repository
 from sandbox.spec import Sandbox
 from tests.builders.sandbox_rooms import bubblewrap, work_root
 from tests.builders.worker.farm import Farm
+from worker.tasks import carry
 from worker.trees.archive import unpack
 from worker.trees.git import commit_everything
 
@@ -123,7 +124,7 @@ def _mounts_of_a_session(place: Path, sandbox: Sandbox) -> str:
     )
     line = farm.line()
     try:
-        line.run(farm.ticket)
+        carry(line, farm.ticket)
     finally:
         line.close()
     seen = farm.artifact("session.work.stderr").decode()
@@ -162,7 +163,7 @@ def test_o1_no_word_of_the_hidden_files_is_anywhere_while_a_session_lives_and_th
     )
     line = farm.line()
     try:
-        line.run(farm.ticket)
+        carry(line, farm.ticket)
     finally:
         line.close()
     evidence = farm.outcome().evidence

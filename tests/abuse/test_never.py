@@ -13,6 +13,7 @@ from sandbox.errors import SandboxRefusedError
 from sandbox.spec import Bind, Limits, SandboxSpec
 from tests.builders.sandbox_rooms import AN_ORDINARY_USER, bubblewrap, work_root
 from tests.builders.worker.farm import Farm
+from worker.tasks import carry
 
 DROP = ("setpriv", f"--reuid={AN_ORDINARY_USER}", f"--regid={AN_ORDINARY_USER}", "--clear-groups")
 LIMITS = Limits(
@@ -114,7 +115,7 @@ def test_b12_the_hidden_files_leave_nothing_in_the_workspace_and_are_not_in_it()
     )
     line = farm.line()
     try:
-        line.run(farm.ticket)
+        carry(line, farm.ticket)
     finally:
         line.close()
     evidence = farm.outcome().evidence
@@ -138,7 +139,7 @@ def test_no_git_on_the_host_opens_what_a_session_left() -> None:
     farm = Farm(root=work_root() / "line", sandbox=bubblewrap(), script=script)
     line = farm.line()
     try:
-        line.run(farm.ticket)
+        carry(line, farm.ticket)
     finally:
         line.close()
     assert b"+A = 2" in farm.artifact("patch")

@@ -14,6 +14,7 @@ from tests.builders.sandbox_rooms import bubblewrap, system_python, work_root
 from tests.builders.worker.farm import Farm
 from worker.oracles.pytest_oracle import pytest_kit
 from worker.staging.kits import ready_kit
+from worker.tasks import carry
 
 HIDDEN = {
     "test_sums.py": "from sums import add\n\n\ndef test_small():\n    assert add(1, 2) == 3\n\n\n"
@@ -102,7 +103,7 @@ def judged(files: Mapping[str, str], **options: Any) -> Farm:
     )
     line = farm.line()
     try:
-        line.run(farm.ticket)
+        carry(line, farm.ticket)
     finally:
         line.close()
     return farm

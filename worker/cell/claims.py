@@ -1,10 +1,10 @@
 """The claim: the lease first, then what the store says, then claim.json, which makes the fence hold."""
 
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
-from farm.errors import TransientError
+from farm.errors import FarmError
 from farm.model import CellEvent, Claim, EventKind, Lease, Refusal, Ticket, canonical_json
 from farm.model.keys import cancel_key, claim_key, close_key, result_key
 from worker.cell.ports import Claimed, Exchange, LinePorts, Place, Timing
@@ -20,14 +20,16 @@ class Claims:
     holders: Iterator[str]
 
     def take(self, ticket: Ticket) -> Claimed | Refusal:
-        """Claim the ticket's attempt, or say why not; every refusal is normal. May raise TransientError."""
+        """Claim the ticket's attempt, or say why not; every refusal is normal. What raises has taken nothing."""
         lease = self.ports.exchange.leases.claim(ticket, next(self.holders), self.timing.lease_ttl_s)
         if isinstance(lease, Refusal):
             return lease
-        refusal = self._store_refuses(ticket) or self._write_claim(ticket, lease)
-        if refusal is not None:
-            self.ports.exchange.leases.release(lease)
-            return refusal
+        with ExitStack() as untaken:
+            untaken.callback(release, self.ports.exchange, lease)
+            refusal = self._store_refuses(ticket) or self._write_claim(ticket, lease)
+            if refusal is not None:
+                return refusal
+            untaken.pop_all()
         tell(self.ports.exchange, lease, EventKind.CLAIMED)
         return Claimed(ticket, lease)
 
@@ -50,7 +52,13 @@ class Claims:
         return None if self.ports.truth.records.create(key, canonical_json(claim)) else Refusal.STALE
 
 
+def release(exchange: Exchange, lease: Lease) -> None:
+    """Give a lease up; one that Redis does not take back ends by itself."""
+    with suppress(FarmError):
+        exchange.leases.release(lease)
+
+
 def tell(exchange: Exchange, lease: Lease, kind: EventKind) -> None:
-    """Hint to the coordinator; a hint may be lost, so a silent Redis is no reason to stop."""
-    with suppress(TransientError):
+    """Hint to the coordinator; a hint may be lost, so a Redis that does not take it is no reason to stop."""
+    with suppress(FarmError):
         exchange.events.publish(lease.sweep, CellEvent(kind=kind, index=lease.index, attempt=lease.attempt))

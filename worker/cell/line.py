@@ -8,17 +8,16 @@ evidence; an error that we can answer becomes a fault; anything else leaves this
 """
 
 import itertools
-from contextlib import suppress
 
 import structlog
 
-from farm.errors import FarmError, TransientError
+from farm.errors import TransientError
 from farm.model import EventKind, Evidence, Plan, Refusal, RetryPolicy, Ticket
 from worker.cell.attempt import Attempt, Finding
 from worker.cell.boxes import Boxes
 from worker.cell.cast import Cast, Casting
 from worker.cell.checking import Checks
-from worker.cell.claims import Claims, tell
+from worker.cell.claims import Claims, release, tell
 from worker.cell.collecting import collect
 from worker.cell.faults import ANSWERABLE, fault_of, fault_of_bug, one_line
 from worker.cell.metrics import measure
@@ -48,17 +47,13 @@ class CellLine:
         self._ground = Ground(place.root)
         self._templates = Templates(self._ground.templates, self._ground.drafts, ports.truth.blobs)
         self._casting = Casting(ports.truth, ports.plugins)
+        self._folder: CellFolder | None = None
         self._recorder = Recorder(ports.truth, ports.clock, place)
         holders = (f"{place.holder}/{number}" for number in itertools.count(1))
         self._claims = Claims(ports, place, self._timing, holders)
 
-    def run(self, ticket: Ticket) -> LineEnd:
-        """Claim the ticket's attempt and work it off; REFUSED when it is not ours to do."""
-        claimed = self.claim(ticket)
-        return LineEnd.REFUSED if isinstance(claimed, Refusal) else self.work(claimed)
-
     def claim(self, ticket: Ticket) -> Claimed | Refusal:
-        """Take the right to the attempt, or say why not. May raise TransientError: then it was not taken."""
+        """Take the right to the attempt, or say why not. What raises has taken nothing."""
         return self._claims.take(ticket)
 
     def work(self, claimed: Claimed) -> LineEnd:
@@ -76,8 +71,8 @@ class CellLine:
         finding = Finding(RetryPolicy(), fault=fault_of_bug(error))
         with self._beating(claimed) as pulse:
             end = self._record(self._attempt(claimed), finding, pulse)
-            self._tell_cleanup(claimed, end, None, pulse)
-        self._release(claimed)
+            self._tell_cleanup(claimed, end, self._remove(), pulse)
+        release(self._ports.exchange, claimed.lease)  # no heartbeat is on its way that would make it again
         return end
 
     def close(self) -> None:
@@ -88,14 +83,14 @@ class CellLine:
     def _work(self, claimed: Claimed) -> LineEnd:
         attempt = self._attempt(claimed)
         with self._beating(claimed) as pulse:
-            folder = self._ground.cell(Ownership(*self._ports.sandbox.owner(self._place.slot)))
+            self._folder = folder = self._ground.cell(Ownership(*self._ports.sandbox.owner(self._place.slot)))
             try:
                 finding = self._find(attempt, folder, pulse)
                 end = self._record(attempt, finding, pulse)
             finally:
-                problem = _removal_problem(folder)
+                problem = self._remove()
             self._tell_cleanup(claimed, end, problem, pulse)
-        self._release(claimed)
+        release(self._ports.exchange, claimed.lease)  # no heartbeat is on its way that would make it again
         return end
 
     def _attempt(self, claimed: Claimed) -> Attempt:
@@ -165,16 +160,12 @@ class CellLine:
         if end is not LineEnd.LOST:
             self._recorder.record_cleanup(claimed, problem, pulse)
 
-    def _release(self, claimed: Claimed) -> None:
-        """Give the lease up, once no heartbeat is on its way that would make it again."""
-        with suppress(FarmError):
-            self._ports.exchange.leases.release(claimed.lease)
-
-
-def _removal_problem(folder: CellFolder) -> str | None:
-    try:
-        folder.remove()
-    except (TreeError, OSError) as error:
-        _log.warning("workspace.kept", problem=str(error))
-        return one_line(str(error))
-    return None
+    def _remove(self) -> str | None:
+        """Remove the last attempt's folder, if it is there, and say why it could not be."""
+        try:
+            if self._folder is not None:
+                self._folder.remove()
+        except (TreeError, OSError) as error:
+            _log.warning("workspace.kept", problem=str(error))
+            return one_line(str(error))
+        return None

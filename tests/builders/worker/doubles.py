@@ -55,11 +55,12 @@ Hook = Callable[[str], None]
 
 @dataclass
 class HookedRecords:
-    """Records that call a hook before and after each creation."""
+    """Records that call a hook before and after each creation, and before each read."""
 
     real: Records
     before: Hook = field(default=lambda _: None)
     after: Hook = field(default=lambda _: None)
+    at_read: Hook = field(default=lambda _: None)
 
     def create(self, key: str, body: bytes) -> bool:
         self.before(key)
@@ -68,6 +69,7 @@ class HookedRecords:
         return is_new
 
     def read(self, key: str) -> bytes | None:
+        self.at_read(key)
         return self.real.read(key)
 
     def keys(self, prefix: str) -> Iterator[str]:

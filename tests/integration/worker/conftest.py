@@ -12,6 +12,7 @@ from sandbox.backends.bubblewrap import Bubblewrap
 from sandbox.errors import SandboxUnavailableError
 from tests.builders.worker.farm import Farm
 from worker.cell.recording import LineEnd
+from worker.tasks import carry
 
 
 @pytest.fixture(scope="session")
@@ -46,7 +47,7 @@ def run() -> Callable[..., LineEnd]:
     def one(farm: Farm, attempt: int = 1) -> LineEnd:
         line = farm.line()
         try:
-            return line.run(farm.a_ticket(attempt))
+            return carry(line, farm.a_ticket(attempt))
         finally:
             line.close()
 

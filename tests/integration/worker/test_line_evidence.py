@@ -24,6 +24,7 @@ from tests.builders.worker.farm import SHORT, a_tar, says
 from tests.builders.worker.working import Make, Run
 from worker.cell.line import CellLine
 from worker.cell.recording import LineEnd
+from worker.tasks import carry
 
 
 def test_a_right_answer_is_a_measured_result(farm: Make, run: Run) -> None:
@@ -280,6 +281,6 @@ def test_the_second_cell_of_a_line_does_not_read_the_plan_again(farm: Make) -> N
     cell.records = Counting()
     line: CellLine = cell.line()
     for index, planned in enumerate(cell.plan.cells):
-        line.run(cell.ticket.model_copy(update={"cell": planned.id, "index": index}))
+        carry(line, cell.ticket.model_copy(update={"cell": planned.id, "index": index}))
     line.close()
     assert sum(key.endswith("plan.json") for key in reads) == 1

@@ -2,13 +2,22 @@
 
 from pathlib import Path
 
+import pytest
+
 from farm.adapters.memory import MemoryEvents
-from farm.model import CellEvent, EventKind, FaultKind, SweepId
+from farm.errors import SpecError, TransientError
+from farm.model import AttemptCleanup, CellEvent, EventKind, FaultKind, SweepId, parse_record
 from farm.model.keys import attempt_cleanup_key
 from tests.builders.worker.doubles import FlakyBlobs, HookedRecords, HookedSandbox, SilentStore, SlowLeases, breaks_at
+from tests.builders.worker.farm import Farm
 from tests.builders.worker.working import FAST, Make, Run, marked_processes
 from worker.cell.recording import LineEnd
 from worker.tasks import carry
+from worker.trees.removing import remove_tree
+
+
+def cleanup_of(cell: Farm) -> str:
+    return attempt_cleanup_key(cell.sweep, cell.ticket.cell, 1)
 
 
 def test_a_sandbox_that_can_not_start_is_the_hosts_fault_and_earns_another_attempt(farm: Make, run: Run) -> None:
@@ -86,6 +95,84 @@ def test_a_bug_of_ours_is_recorded_and_not_swallowed(farm: Make) -> None:
     assert (fault.kind, fault.detail) == (FaultKind.BUG, "ZeroDivisionError: ours")
     assert cell.leases.live(cell.sweep) == ()
     assert cell.leftovers() == []
+
+
+def test_a_clean_up_that_failed_beside_a_bug_is_recorded_as_not_done(farm: Make) -> None:
+    cell = farm()
+
+    def before(_: int, __: object) -> None:
+        (folder,) = cell.root.glob("cells/*/*")
+        folder.rename(cell.root / "moved")
+        folder.write_text("what can't be removed as a folder is")
+        raise ZeroDivisionError("ours")
+
+    cell.sandbox = HookedSandbox(cell.sandbox, before)
+    line = cell.line()
+    assert carry(line, cell.ticket) is LineEnd.RECORDED
+    record = parse_record(AttemptCleanup, cell.records.read(cleanup_of(cell)) or b"", "cleanup.json")
+    assert not record.done
+    assert "is no folder" in (record.problem or "")
+    line.close()
+    remove_tree(cell.root / "moved")
+
+
+def test_a_clean_up_after_a_bug_is_recorded_as_done_once_it_was_seen(farm: Make) -> None:
+    def before(_: int, __: object) -> None:
+        raise ZeroDivisionError("ours")
+
+    cell = farm()
+    cell.sandbox = HookedSandbox(cell.sandbox, before)
+    line = cell.line()
+    carry(line, cell.ticket)
+    line.close()
+    assert parse_record(AttemptCleanup, cell.records.read(cleanup_of(cell)) or b"", "cleanup.json").done
+
+
+CLAIM_BREAKS = [
+    TransientError("the store is away"),
+    SpecError("the bucket is gone"),
+    OSError(28, "no space left"),
+]
+
+
+@pytest.mark.parametrize("error", CLAIM_BREAKS, ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize("place", ["claim.json", "close.json"])
+def test_a_claim_that_breaks_at_the_store_is_a_refusal_and_holds_no_lease(
+    farm: Make, place: str, error: Exception
+) -> None:
+    def breaks(key: str) -> None:
+        if key.endswith(place):
+            raise error
+
+    cell = farm()
+    cell.records = HookedRecords(cell.records, before=breaks, at_read=breaks)
+    line = cell.line()
+    assert carry(line, cell.ticket) is LineEnd.REFUSED
+    line.close()
+    assert cell.leases.live(cell.sweep) == ()
+
+
+def test_a_bug_at_the_claim_holds_no_lease(farm: Make) -> None:
+    def breaks(_key: str) -> None:
+        raise ZeroDivisionError("ours")
+
+    cell = farm()
+    cell.records = HookedRecords(cell.records, before=breaks)
+    line = cell.line()
+    with pytest.raises(ZeroDivisionError):
+        carry(line, cell.ticket)
+    line.close()
+    assert cell.leases.live(cell.sweep) == ()
+
+
+def test_a_hint_that_redis_refuses_stops_no_attempt(farm: Make, run: Run) -> None:
+    class Refusing(MemoryEvents):
+        def publish(self, sweep: SweepId, event: CellEvent) -> None:
+            raise SpecError(f"{sweep} may not be written: {event.kind}")
+
+    cell = farm()
+    cell.events = Refusing(cell.clock)
+    assert run(cell) is LineEnd.RECORDED
 
 
 def test_a_cell_is_told_to_be_finished_after_its_record_and_before_its_clean_up(farm: Make, run: Run) -> None:
