@@ -32,7 +32,7 @@ class SettleOutcome:
 
 @dataclass(frozen=True, slots=True)
 class PauseFrom:
-    """Have claims of cells at and beyond `index` refused."""
+    """Have claims of cells at and beyond `index` refused, and no others."""
 
     index: int
 

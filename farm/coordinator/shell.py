@@ -78,9 +78,7 @@ class Shell:
         """Tell the lease book again what it must know of a sweep under way: it may have been wiped."""
         if self._state.stage is not Stage.DISPATCHING:
             return
-        self._ports.leases.open_sweep(self._records.sweep)
-        if self._state.paused_from is not None:
-            self._ports.leases.pause_sweep(self._records.sweep, self._state.paused_from)
+        self._ports.leases.open_sweep(self._records.sweep, self._state.paused_from)
         for index, live in self._state.window.cells.items():
             if live.attempt > 1:
                 self._ports.leases.announce(self._ticket(index, live.attempt))
@@ -256,7 +254,7 @@ class Shell:
             case out.SettleOutcome():
                 self._settle(effect.index, effect.attempt)
             case out.PauseFrom():
-                leases.pause_sweep(sweep, effect.index)
+                leases.open_sweep(sweep, effect.index)
             case out.Resume():
                 leases.open_sweep(sweep)
             case out.CloseClaims() | out.OrderStop() | out.CloseSweep() | out.LeaveOpen():

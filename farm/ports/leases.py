@@ -20,12 +20,11 @@ class Renewal:
 class LeaseBook(Protocol):
     """Who may work on what, now. Every method may raise TransientError when the book does not answer."""
 
-    def open_sweep(self, sweep: SweepId) -> None:
-        """Let claims of the sweep through, wherever a pause stood. Idempotent; also the way back after a wipe."""
-        ...
+    def open_sweep(self, sweep: SweepId, paused_from: int | None = None) -> None:
+        """Let claims of the sweep through, but for cells whose index is at least `paused_from`, in one step.
 
-    def pause_sweep(self, sweep: SweepId, from_index: int) -> None:
-        """Refuse claims of cells whose index is at least `from_index`."""
+        Idempotent; also the way back after a wipe.
+        """
         ...
 
     def close_sweep(self, sweep: SweepId) -> None:

@@ -100,25 +100,20 @@ class LeaseSuite:
         assert claim(a_ticket(attempt=1)) is Refusal.STALE
         leases.settle(SWEEP, a_ticket().cell)
         assert claim(a_ticket(attempt=1)) is Refusal.SETTLED
-        leases.pause_sweep(SWEEP, 0)
+        leases.open_sweep(SWEEP, paused_from=0)
         assert claim(a_ticket(attempt=1)) is Refusal.PAUSED
         leases.close_sweep(SWEEP)
         assert claim(a_ticket(attempt=1)) is Refusal.CLOSED
 
     def test_a_pause_refuses_from_its_index_on_until_the_sweep_is_opened_again(self, leases: LeaseBook) -> None:
-        leases.open_sweep(SWEEP)
-        leases.pause_sweep(SWEEP, 2)
+        leases.open_sweep(SWEEP, paused_from=2)
         assert leases.claim(a_ticket(index=1), "h/1/1", LONG_S) == a_lease(a_ticket(index=1), "h/1/1")
         assert leases.claim(a_ticket(index=2), "h/1/2", LONG_S) is Refusal.PAUSED
         assert leases.claim(a_ticket(index=3), "h/1/3", LONG_S) is Refusal.PAUSED
-        leases.pause_sweep(SWEEP, 3)
+        leases.open_sweep(SWEEP, paused_from=3)
         assert leases.claim(a_ticket(index=2), "h/1/2", LONG_S) == a_lease(a_ticket(index=2), "h/1/2")
         leases.open_sweep(SWEEP)
         assert leases.claim(a_ticket(index=3), "h/1/3", LONG_S) == a_lease(a_ticket(index=3), "h/1/3")
-
-    def test_a_pause_of_an_unknown_sweep_does_not_open_it(self, leases: LeaseBook) -> None:
-        leases.pause_sweep(SWEEP, 5)
-        assert leases.claim(a_ticket(), "h/1/1", LONG_S) is Refusal.CLOSED
 
     def test_closing_leaves_live_leases_alone(self, leases: LeaseBook) -> None:
         leases.open_sweep(SWEEP)

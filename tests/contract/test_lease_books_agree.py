@@ -42,7 +42,7 @@ class Step:
         leases = book.leases
         verbs: dict[str, Callable[[], object]] = {
             "open": lambda: leases.open_sweep(SWEEP),
-            "pause": lambda: leases.pause_sweep(SWEEP, self.index),
+            "pause": lambda: leases.open_sweep(SWEEP, paused_from=self.index),
             "close": lambda: leases.close_sweep(SWEEP),
             "announce": lambda: leases.announce(ticket),
             "settle": lambda: leases.settle(SWEEP, ticket.cell),

@@ -41,14 +41,10 @@ class MemoryLeases:
         self._sweeps: dict[SweepId, _Sweep] = {}
         self._lock = threading.Lock()  # makes each method one step
 
-    def open_sweep(self, sweep: SweepId) -> None:
+    def open_sweep(self, sweep: SweepId, paused_from: int | None = None) -> None:
         with self._lock:
             known = self._sweep(sweep)
-            known.is_open, known.paused_from = True, None
-
-    def pause_sweep(self, sweep: SweepId, from_index: int) -> None:
-        with self._lock:
-            self._sweep(sweep).paused_from = from_index
+            known.is_open, known.paused_from = True, paused_from
 
     def close_sweep(self, sweep: SweepId) -> None:
         with self._lock:

@@ -34,22 +34,16 @@ class RedisLeases:
 
     def __init__(self, server: Server) -> None:
         self._server = server
+        self._open = server.script("open")
         self._announce = server.script("announce")
         self._claim = server.script("claim")
         self._renew = server.script("renew")
         self._release = server.script("release")
         self._live = server.script("live")
 
-    def open_sweep(self, sweep: SweepId) -> None:
-        gate = _Keys.of(sweep).gate
-        with self._server.answering() as client, client.pipeline(transaction=True) as both:
-            both.hset(gate, "open", "1")
-            both.hdel(gate, "paused_from")
-            both.execute()
-
-    def pause_sweep(self, sweep: SweepId, from_index: int) -> None:
-        with self._server.answering() as client:
-            client.hset(_Keys.of(sweep).gate, "paused_from", str(from_index))
+    def open_sweep(self, sweep: SweepId, paused_from: int | None = None) -> None:
+        paused = "" if paused_from is None else paused_from
+        self._open.run((_Keys.of(sweep).gate,), paused)
 
     def close_sweep(self, sweep: SweepId) -> None:
         with self._server.answering() as client:

@@ -1,8 +1,11 @@
 """The coordinator's loop over ports in memory: what must survive when parts die."""
 
+from dataclasses import dataclass, field, replace
+from typing import Any
+
 import pytest
 
-from farm.coordinator.loop import EndKind
+from farm.coordinator.loop import Coordinator, EndKind
 from farm.errors import ConflictError, SpecError
 from farm.model import (
     BreakerPolicy,
@@ -10,6 +13,7 @@ from farm.model import (
     EventKind,
     FaultKind,
     Lease,
+    Refusal,
     RetryPolicy,
     StopReason,
     SweepId,
@@ -233,6 +237,44 @@ def test_the_breaker_closes_the_sweep() -> None:
     assert end.close.reason is CloseReason.BREAKER
     assert farm.plan.cells[14].id in end.close.detail
     assert len(farm.results()) <= 15 + 4
+
+
+@dataclass
+class Contested:
+    """A lease book of which a claim of a paused cell is asked after every call."""
+
+    farm: Farm
+    ticket: Ticket | None = None
+    answers: list[object] = field(default_factory=list)
+
+    def __getattr__(self, name: str) -> Any:
+        def call(*arguments: object) -> Any:
+            answer = getattr(self.farm.leases, name)(*arguments)
+            if self.ticket is not None:
+                self.answers.append(self.farm.leases.claim(self.ticket, "other/1/1", 30.0))
+            return answer
+
+        return call
+
+
+def test_a_pause_holds_at_every_moment_while_the_lease_book_is_told_again() -> None:
+    farm = Farm(a_plan(trials=30, breaker=BreakerPolicy(streak=2)), slots=2)
+    worker, leases = Worker(farm), Contested(farm)
+    tickets = list[Ticket]()
+
+    def step(_turn: int) -> bool:
+        for ticket in farm.dispatcher.take():
+            tickets.append(ticket)
+            if worker.claim(ticket) and ticket.index in {1, 2}:
+                worker.finish(ticket.index, fault(FaultKind.TASK))
+        worker.renew()
+        if farm.seen and farm.seen[-1].is_paused:
+            leases.ticket = tickets[0].model_copy(update={"index": 9, "cell": farm.plan.cells[9].id})
+        return farm.clock.monotonic() > 20
+
+    coordinator = Coordinator(farm.sweep, "first", replace(farm.ports, leases=leases))  # type: ignore[arg-type]  # a proxy
+    farm.run(step, coordinator)
+    assert set(leases.answers) == {Refusal.PAUSED}
 
 
 def test_a_bug_closes_the_sweep() -> None:
