@@ -14,6 +14,9 @@ from farm.adapters.redis.signals import stop_key
 from farm.model import CellId, Lease, Refusal, StopReason, SweepId, Ticket
 from farm.ports import Renewal
 
+_KEPT_S = 30 * 86_400
+"""What nobody uses any more goes away by itself: a sweep that is never sealed, a word that comes after its end."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Keys:
@@ -43,18 +46,21 @@ class RedisLeases:
 
     def open_sweep(self, sweep: SweepId, paused_from: int | None = None) -> None:
         paused = "" if paused_from is None else paused_from
-        self._open.run((_Keys.of(sweep).gate,), paused)
+        self._open.run((_Keys.of(sweep).gate,), paused, _KEPT_S)
 
     def close_sweep(self, sweep: SweepId) -> None:
         with self._server.answering() as client:
             client.hdel(_Keys.of(sweep).gate, "open")
 
     def announce(self, ticket: Ticket) -> None:
-        self._announce.run((_Keys.of(ticket.sweep).attempts,), ticket.cell, ticket.attempt)
+        self._announce.run((_Keys.of(ticket.sweep).attempts,), ticket.cell, ticket.attempt, _KEPT_S)
 
     def settle(self, sweep: SweepId, cell: CellId) -> None:
-        with self._server.answering() as client:
-            client.sadd(_Keys.of(sweep).settled, cell)
+        settled = _Keys.of(sweep).settled
+        with self._server.answering() as client, client.pipeline(transaction=False) as both:
+            both.sadd(settled, cell)
+            both.expire(settled, _KEPT_S)
+            both.execute()
 
     def claim(self, ticket: Ticket, holder: str, ttl_s: float) -> Lease | Refusal:
         keys = _Keys.of(ticket.sweep)
@@ -63,6 +69,7 @@ class RedisLeases:
             (keys.gate, keys.attempts, keys.settled, keys.holders, keys.deadlines),
             *_arguments(lease),
             milliseconds(ttl_s),
+            _KEPT_S,
         )
         return lease if answer == "granted" else Refusal(answer)
 
@@ -72,6 +79,7 @@ class RedisLeases:
             (keys.attempts, keys.holders, keys.deadlines, stop_key(lease.sweep)),
             *_arguments(lease),
             milliseconds(ttl_s),
+            _KEPT_S,
         )
         return Renewal(is_held=is_held == 1, stop=StopReason(stop[0]) if stop and stop[0] else None)
 

@@ -21,6 +21,31 @@ def test_a_restart_loses_no_lease_and_needs_no_new_connection(own_redis: RedisSe
     farm.close()
 
 
+def test_what_nobody_uses_goes_away_by_itself_also_what_is_written_after_a_sweep_is_forgotten(
+    own_redis: RedisServer,
+) -> None:
+    farm = connect(own_redis.url)
+    leases, month_s = farm.leases, 30 * 86_400
+
+    def claim() -> None:
+        leases.open_sweep(SWEEP)
+        leases.claim(a_ticket(), "h/1/1", LONG_S)
+
+    for write in (
+        lambda: leases.open_sweep(SWEEP, paused_from=1),
+        lambda: leases.announce(a_ticket()),
+        lambda: leases.settle(SWEEP, a_ticket().cell),
+        claim,
+        lambda: leases.renew(a_lease(a_ticket(), "h/1/1"), LONG_S),
+    ):
+        leases.forget(SWEEP)
+        write()
+        with own_redis.client() as client:
+            kept_s = [client.ttl(key) for key in client.scan_iter("farm:leases:*")]
+        assert min(kept_s) > month_s - 60
+    farm.close()
+
+
 def test_a_wipe_that_forgets_the_scripts_too_is_answered(own_redis: RedisServer) -> None:
     farm = connect(own_redis.url)
     farm.leases.announce(a_ticket())
