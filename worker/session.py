@@ -11,13 +11,28 @@ from typing import Protocol
 
 from pydantic import JsonValue
 
-from farm.model import Cell, Digest, OracleFinding, ProcessExit, SessionReport, Task
+from farm.model import Cell, Digest, OracleFinding, ProcessExit, SessionReport, Task, Wire
 from sandbox.spec import Stream
 
 WORKSPACE = "/cell/ws"
 OUT = "/cell/out"
 HOME = "/home/agent"
 KIT = "/cell/kit"
+AGENT = "/opt/agent"
+"""Where a session finds its agent's own program, when the arm pins a version of it."""
+DOOR_PORT = 8080
+DOOR_URL = f"http://127.0.0.1:{DOOR_PORT}"
+"""Where an agent with a provider finds it, whichever it is; `sandbox.spec.DOOR` is the same as a unix socket."""
+DOOR_KEY = "cellfarm-holds-the-real-key"
+"""What an agent is given for a key: the gateway puts the real one in its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentProgram:
+    """A CLI that is installed below the worker's agents folder, at <kind>/<version>: seen at AGENT, read-only."""
+
+    kind: str
+    version: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +46,10 @@ class Launch:
     """Files to lay into the private home before the start, by relative path."""
     runs_tools: bool = False
     """The agent runs its tools by `sandbox.spec.TOOL`, in a sandbox of their own without the door."""
+    program: AgentProgram | None = None
+    """None: the host's /usr holds what `argv` names."""
+    models: tuple[str, ...] = ()
+    """The only models that the door lets this session ask, sub-agents' tiers included; (): any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +62,8 @@ class SessionRequest:
     prompt: str
     instructions: str | None
     """The arm's overlay text, to be appended to the agent's own instructions."""
+    wire: Wire | None = None
+    """The wire to speak at DOOR_URL; None: the session has no door."""
 
 
 class StreamParser(Protocol):
@@ -63,6 +84,8 @@ class Agent(Protocol):
     version: str
     options: dict[str, JsonValue]
     """Normalised: what the plan pins."""
+    wires: tuple[Wire, ...]
+    """What it can speak to a provider, one of which the arm's provider must speak; (): it asks no model itself."""
 
     def launch(self, request: SessionRequest) -> Launch:
         """Build the process to start."""

@@ -5,6 +5,7 @@ from farm.model.attempt import CellEvent, Claim, EventKind, Host, Lease, Refusal
 from farm.model.base import Value
 from farm.model.canonical import canonical_json, parse_record
 from farm.model.digest import Digest
+from farm.model.door import CellBudget, DoorReport, ModelUse, RequestEnd, Wire
 from farm.model.evidence import (
     Artifact,
     AttemptCleanup,
@@ -29,6 +30,7 @@ from farm.model.metric import Direction, Measured, Metric, MetricName, MetricSou
 from farm.model.names import CellId, Name, RelativePath, SweepId, cell_id, sweep_id
 from farm.model.plan import Cell, Plan, cell_lock
 from farm.model.policy import BreakerPolicy, DispatchPolicy, RetryPolicy
+from farm.model.prices import Price, PriceTable
 from farm.model.result import (
     Cancel,
     CleanupRecord,
@@ -55,12 +57,14 @@ from farm.model.spec import (
     TaskSpec,
 )
 from farm.model.task import Command, OracleSpec, Scope, Snapshot, Task, WorkspaceMode
+from farm.model.tokens import NO_TOKENS, TokenUse, UsageShape, normalise, shape_of_label
 from farm.model.verdict import Check, Decision, Verdict
 
 __all__ = [
     "GIB",
     "KIB",
     "MIB",
+    "NO_TOKENS",
     "Arm",
     "ArmRole",
     "ArmSpec",
@@ -69,6 +73,7 @@ __all__ = [
     "BreakerPolicy",
     "Cancel",
     "Cell",
+    "CellBudget",
     "CellEvent",
     "CellId",
     "CellOrder",
@@ -85,6 +90,7 @@ __all__ = [
     "Digest",
     "Direction",
     "DispatchPolicy",
+    "DoorReport",
     "EventKind",
     "Evidence",
     "ExitKind",
@@ -98,6 +104,7 @@ __all__ = [
     "Metric",
     "MetricName",
     "MetricSource",
+    "ModelUse",
     "Name",
     "Number",
     "Opening",
@@ -113,10 +120,13 @@ __all__ = [
     "PluginSpec",
     "Positive",
     "PresetSpec",
+    "Price",
+    "PriceTable",
     "ProcessExit",
     "Refusal",
     "RelativePath",
     "RepositorySpec",
+    "RequestEnd",
     "Result",
     "ResultStatus",
     "RetryPolicy",
@@ -136,17 +146,22 @@ __all__ = [
     "Task",
     "TaskSpec",
     "Ticket",
+    "TokenUse",
     "Tokens",
     "Usage",
+    "UsageShape",
     "Value",
     "Verdict",
+    "Wire",
     "WorkspaceMode",
     "canonical_json",
     "cell_id",
     "cell_lock",
     "matches_any",
+    "normalise",
     "parse_record",
     "result_of",
     "settles",
+    "shape_of_label",
     "sweep_id",
 ]

@@ -9,6 +9,7 @@ from pydantic import Field, JsonValue, model_validator
 
 from farm.model.base import Value
 from farm.model.digest import Digest
+from farm.model.door import DoorReport
 from farm.model.fault import Fault
 from farm.model.metric import Measured, Number
 from farm.model.names import CellId, SweepId
@@ -104,6 +105,8 @@ class SessionReport(Value):
     cost_usd: Decimal | None = None
     model: str | None = None
     session_id: str | None = None
+    door: DoorReport | None = None
+    """What the gateway metered at the provider's side; None: the session had no door."""
 
 
 class CheckRun(Value):

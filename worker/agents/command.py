@@ -12,8 +12,8 @@ For example a CLI that prints one JSON document when it is done:
       usage: {input_tokens: /usage/input_tokens, output_tokens: /usage/output_tokens}
       cost: {pointer: /total_cost_usd}
 
-The program must stand where the sandbox sees it (the host's /usr). It has no network: a CLI that needs a provider
-needs the gateway, which is not part of this adapter.
+The program must stand where the sandbox sees it (the host's /usr). It has no network; with `wire`, and an arm that
+names a provider, one door to that provider.
 """
 
 from typing import Annotated, Literal, Self
@@ -21,7 +21,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, JsonValue, ValidationError, model_validator
 
 from farm.errors import SpecError
-from farm.model import ProcessExit, RelativePath, SessionReport, Usage, Value
+from farm.model import ProcessExit, RelativePath, SessionReport, Usage, Value, Wire
 from sandbox.spec import Stream
 from worker.agents import fields
 from worker.agents.ending import Heard, ending
@@ -90,6 +90,8 @@ class CommandOptions(Value):
     cost: At | None = None
     model: At | None = None
     session: At | None = None
+    wire: Wire | None = None
+    """The CLI asks a model, by this wire, at http://127.0.0.1:8080: its arm names a provider."""
     exit_code: Annotated[int, Field(ge=0, le=255)] = 0
     """What the CLI exits with when all is well."""
 
@@ -123,6 +125,7 @@ class CommandAgent:
             place = ".".join(str(part) for part in first["loc"]) or "options"
             raise SpecError(f"the command agent's {place}: {first['msg']}") from error
         self.options: dict[str, JsonValue] = self._options.model_dump(mode="json", by_alias=True, exclude_none=True)
+        self.wires: tuple[Wire, ...] = () if self._options.wire is None else (self._options.wire,)
 
     def launch(self, request: SessionRequest) -> Launch:
         options, instructions = self._options, request.instructions or ""

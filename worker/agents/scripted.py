@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field, JsonValue, ValidationError
 
 from farm.errors import SpecError
-from farm.model import ProcessExit, SessionReport, Usage, Value
+from farm.model import ProcessExit, SessionReport, Usage, Value, Wire
 from sandbox.spec import Stream
 from worker.agents import fields
 from worker.agents.ending import Heard, ending
@@ -30,6 +30,7 @@ class ScriptedAgent:
     """Replays `scripts`. A task without a script of its own or a `*` ends with a SpecError at its start."""
 
     version = "1"
+    wires: tuple[Wire, ...] = ()
 
     def __init__(self, options: dict[str, JsonValue]) -> None:
         try:
