@@ -101,6 +101,7 @@ class Bubblewrap:
             "tool": self._tool.kind,
             "launcher": self._tools.launcher_kind if self._drops else None,
             "spawner": self._tools.spawner_kind,
+            "not_native": self._tools.not_native or self._tool.not_native,
             "uids": "one per slot" if self._drops else "the worker's own",
             **_limits_told(self._found),
             "disk": "per file, by RLIMIT_FSIZE; no cap on a bind's total",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sandbox.backends.refusals import unsearchable
 from sandbox.errors import SandboxUnavailableError
-from sandbox.process.tools import make_open
+from sandbox.process.building import make_open
 
 
 def ready(root: Path) -> Path:

@@ -24,7 +24,7 @@ from sandbox.backends.docker.owners import is_dead, this_process
 from sandbox.backends.docker.talk import Capped, Ear, LastWord, Talk, a_nonce, opening
 from sandbox.backends.docker.watch import Cut, Watch
 from sandbox.errors import SandboxCommandError, SandboxError, SandboxRefusedError, SandboxUnavailableError
-from sandbox.process.static import build_static
+from sandbox.process.tools import prepare_container
 from sandbox.seccomp import Architecture, architecture_of
 from sandbox.seccomp import program as seccomp_program
 from sandbox.spec import Exit, ExitKind, Facts, Probe, SandboxSpec, Sink, Stream
@@ -62,7 +62,7 @@ class Docker:
             self._engine = on_failure.enter_context(Engine(url or DEFAULT_URL))
             self._place = Place(
                 image=self._engine.image(image),
-                init=build_static(root / "bin", "container"),
+                init=prepare_container(root / "bin"),
                 labels={ROOT_LABEL: self._root, OWNER_LABEL: this_process()},
             )
             self.reap()
