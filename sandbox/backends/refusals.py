@@ -46,10 +46,19 @@ def _refuse_words(spec: SandboxSpec) -> None:
     for word in (*words, spec.cwd, spec.home, *(bind.target for bind in spec.binds)):
         if "\0" in word:
             raise SandboxRefusedError(f"{word[:80]!r} holds a NUL, which would end the word early")
-        if len(os.fsencode(word)) > _LONGEST_WORD:
+        if _size(word) > _LONGEST_WORD:
             raise SandboxRefusedError(
                 f"{word[:80]!r}… is longer than {_LONGEST_WORD} bytes: pass it in a file or on stdin"
             )
+
+
+def _size(word: str) -> int:
+    try:
+        return len(os.fsencode(word))
+    except UnicodeEncodeError as error:
+        raise SandboxRefusedError(
+            f"{word[:80]!r} holds half a character (a lone surrogate): it has no bytes"
+        ) from error
 
 
 def _refuse_limits(limits: Limits) -> None:
@@ -108,6 +117,7 @@ def _refuse_links(name: str, path: Path) -> None:
     source = str(path)
     if "\0" in source:
         raise SandboxRefusedError(f"{name} {source!r} holds a NUL")
+    _size(source)
     _refuse_path(name, source)
     at = os.open("/", os.O_PATH | os.O_DIRECTORY)
     try:
