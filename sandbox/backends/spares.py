@@ -6,8 +6,10 @@ before goes on. At most one pair waits; who finds none makes one. A fork has non
 
 import os
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass
 
+from sandbox.errors import SandboxError
 from sandbox.limits import Group, Groups
 from sandbox.process.spawner import Spawner, Standby
 
@@ -48,9 +50,10 @@ class Spares:
         return self._make()
 
     def make_ready(self) -> None:
-        """Make the next pair, unless one waits or waiting would spare nothing. Raises SandboxError."""
+        """Make the next pair, unless one waits, waiting would spare nothing, or it can't be: `take` makes its own."""
         if self._groups is not None and not self._waiting:
-            self._waiting.append(self._make())
+            with suppress(SandboxError):
+                self._waiting.append(self._make())
 
     def close(self) -> None:
         """Let go of what waits, and of this process's groups."""

@@ -1,15 +1,14 @@
 """Starting bubblewrap: none of its options on its command line, nothing inherited but what is named."""
 
-import fcntl
 import os
 from contextlib import ExitStack
 from dataclasses import dataclass
 
+from sandbox.errors import SandboxError
+from sandbox.process.pipes import memory, owned_pipe, pipe
 from sandbox.process.reports import Report, Status
 from sandbox.process.spawner import PLAN_FD, Order, Standby
 from sandbox.process.tree import Fold, Tree
-
-_SEALS = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,42 +50,29 @@ class Running:
 def launch(standby: Standby, order: Launch) -> Running:
     """Let `standby` become `order`; the caller ends and closes what runs. Raises SandboxError."""
     with ExitStack() as ours, ExitStack() as theirs:
-        stdout, stderr, status, report = (_pipe(ours, theirs) for _ in range(4))
-        for pipe in (stdout, stderr):
-            # So that the guest may open /dev/stdout, which the kernel checks against the pipe's owner.
-            os.fchown(pipe.write, *order.owner)
+        ours.callback(standby.close)
         words = (order.program, "--args", str(PLAN_FD), "--", *order.command)
         uid, gid = order.owner if order.drops else (0, 0)
-        channel = standby.start(
-            Order(
-                words=_memory(theirs, "words", _joined(words)),
+        try:
+            stdout, stderr = (owned_pipe(ours, theirs, order.owner) for _ in range(2))
+            status, report = (pipe(ours, theirs) for _ in range(2))
+            asked = Order(
+                words=memory(theirs, "words", _joined(words)),
                 stdin=_stdin(theirs, order),
                 stdout=stdout.write,
                 stderr=stderr.write,
-                plan=_memory(theirs, "plan", _joined(order.options)),
+                plan=memory(theirs, "plan", _joined(order.options)),
                 status=status.write,
                 report=report.write,
-                seccomp=None if order.seccomp is None else _memory(theirs, "seccomp", order.seccomp),
+                seccomp=None if order.seccomp is None else memory(theirs, "seccomp", order.seccomp),
                 uid=uid,
                 gid=gid,
             )
-        )
-        started = Tree(channel, Status(status.read), Report(report.read), order.fold)
+        except OSError as error:
+            raise SandboxError(f"a sandbox can't be started: {error.strerror}") from error
+        started = Tree(standby.start(asked), Status(status.read), Report(report.read), order.fold)
         ours.pop_all()
     return Running(tree=started, stdout=stdout.read, stderr=stderr.read)
-
-
-@dataclass(frozen=True, slots=True)
-class _Pipe:
-    read: int
-    write: int
-
-
-def _pipe(ours: ExitStack, theirs: ExitStack) -> _Pipe:
-    read, write = os.pipe2(os.O_CLOEXEC)
-    ours.callback(os.close, read)
-    theirs.callback(os.close, write)
-    return _Pipe(read, write)
 
 
 def _joined(words: tuple[str, ...]) -> bytes:
@@ -96,21 +82,10 @@ def _joined(words: tuple[str, ...]) -> bytes:
 def _stdin(theirs: ExitStack, order: Launch) -> int:
     if order.listener is not None:
         return order.listener
-    return _memory(theirs, "stdin", order.stdin) if order.stdin else _nothing(theirs)
+    return memory(theirs, "stdin", order.stdin) if order.stdin else _nothing(theirs)
 
 
 def _nothing(theirs: ExitStack) -> int:
     fd = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
     theirs.callback(os.close, fd)
-    return fd
-
-
-def _memory(theirs: ExitStack, name: str, content: bytes) -> int:
-    """Make a sealed file in memory, read from its start, that nobody can change or fill."""
-    fd = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-    theirs.callback(os.close, fd)
-    with os.fdopen(fd, "wb", closefd=False) as file:
-        file.write(content)
-    os.lseek(fd, 0, os.SEEK_SET)
-    fcntl.fcntl(fd, fcntl.F_ADD_SEALS, _SEALS)
     return fd

@@ -6,7 +6,6 @@ our end of its socket is closed, which the kernel does however we die; `native/s
 """
 
 import os
-import select
 import signal
 import socket
 import subprocess
@@ -14,10 +13,12 @@ import sys
 import threading
 import weakref
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Final
 
 from sandbox.errors import SandboxError, SandboxUnavailableError
+from sandbox.process.waiting import is_readable, is_waited_for
 
 PLAN_FD: Final = 3
 STATUS_FD: Final = 4
@@ -137,14 +138,13 @@ class Standby:
         self._order = order
 
     def start(self, order: Order) -> Channel:
-        """Let it become what `order` says, once. Raises SandboxError."""
+        """Let it become what `order` says, once. Raises SandboxError, and is still to be closed then."""
         fds = (order.words, order.stdin, order.stdout, order.stderr, order.plan, order.status, order.report)
         seccomp = () if order.seccomp is None else (order.seccomp,)
         text = b"spawn %d %d %d" % (order.uid, order.gid, len(seccomp))
         try:
             socket.send_fds(self._order, [text], [*fds, *seccomp])
         except OSError as error:
-            self._channel.close()
             raise SandboxError(f"a sandbox can't be started: its spawner is gone ({error.strerror})") from error
         finally:
             self._order.close()
@@ -179,23 +179,25 @@ class Spawner:
 
         Raises SandboxError; SandboxUnavailableError where no spawner can be had.
         """
-        live = self._ready()
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        order, ordered = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        try:
-            with theirs, ordered:
+        with ExitStack() as unused:
+            try:
+                live = self._ready()
+                ours, theirs = (unused.enter_context(one) for one in _pair())
+                order, ordered = (unused.enter_context(one) for one in _pair())
                 socket.send_fds(live.socket, [b"stand"], [theirs.fileno(), ordered.fileno(), *groups])
-            return Standby(Channel(ours, os.dup(live.pidfd)), order)
-        except OSError as error:
-            ours.close()
-            order.close()
-            raise SandboxError(f"the spawner can't be told to start a sandbox: {error.strerror}") from error
+                standby = Standby(Channel(ours, os.dup(live.pidfd)), order)
+            except OSError as error:
+                raise SandboxError(f"the spawner can't be told to start a sandbox: {error.strerror}") from error
+            unused.pop_all()
+            theirs.close()
+            ordered.close()
+        return standby
 
     def close(self) -> None:
         """End the spawner and all that it started."""
-        if self._live is not None:
-            self._live.end()
-            self._live = None
+        live, self._live = self._live, None
+        if live is not None:
+            live.end()
 
     def forget(self) -> None:
         """Let go of a spawner that is another process's."""
@@ -245,9 +247,14 @@ class _Live:
         if self.is_ours:
             self.is_ours = False
             self.socket.close()
-            is_readable(self.pidfd, _ANSWER_S)
+            is_dead = is_readable(self.pidfd, _ANSWER_S)
+            send_kill(self.pidfd)  # and with it whoever it started
             os.close(self.pidfd)
-            self.process.wait(_ANSWER_S)
+            if not is_waited_for(self.process, _ANSWER_S):
+                self.process.kill()
+                is_dead = is_waited_for(self.process, _ANSWER_S) and is_dead
+            if not is_dead:
+                raise SandboxError(f"the spawner is not dead {_ANSWER_S:.0f} s after its end: this host is unhealthy")
 
     def abandon(self) -> None:
         if self.is_ours:
@@ -268,8 +275,12 @@ def _forget_all() -> None:
 os.register_at_fork(after_in_child=_forget_all)
 
 
+def _pair() -> tuple[socket.socket, socket.socket]:
+    return socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+
+
 def _start(words: tuple[str, ...], env: Mapping[str, str]) -> _Live:
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ours, theirs = _pair()
     with theirs:
         try:
             process = subprocess.Popen(  # noqa: S603 (our own program)
@@ -295,7 +306,7 @@ def _start(words: tuple[str, ...], env: Mapping[str, str]) -> _Live:
         return _Live(process, ours, letter.fds[0])
     ours.close()
     process.kill()
-    process.wait()
+    is_waited_for(process, _ANSWER_S)
     raise SandboxUnavailableError(_refusal(letter.text))
 
 
@@ -314,10 +325,3 @@ def send_kill(pidfd: int) -> None:
         signal.pidfd_send_signal(pidfd, signal.SIGKILL)
     except ProcessLookupError:
         return
-
-
-def is_readable(fd: int, limit_s: float) -> bool:
-    """Wait until `fd` is readable, for so long at most."""
-    poll = select.poll()
-    poll.register(fd, select.POLLIN)
-    return bool(poll.poll(max(0.0, limit_s) * 1000))

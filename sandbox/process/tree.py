@@ -9,13 +9,15 @@ import os
 import select
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from sandbox.errors import SandboxError
 from sandbox.process.reports import Report, Status
-from sandbox.process.spawner import Channel, is_readable, send_kill
+from sandbox.process.spawner import Channel, send_kill
+from sandbox.process.waiting import is_readable
 
 _DEATH_S = 5.0
 _NAMED_S = 2.0
@@ -56,6 +58,7 @@ class Tree:
         self.status = status
         self.report = report
         self._init: _Held | None = None
+        self._is_init_hidden = False
         self._ending: Ending | None = None
 
     def observe(self) -> None:
@@ -86,7 +89,14 @@ class Tree:
     def _end(self) -> Ending:
         deadline = time.monotonic() + _DEATH_S
         self._learn_of_init()
-        self._kill_fold()
+        try:
+            self._kill_fold()
+        finally:
+            # A group that can't be killed is told once everything else has been.
+            ending = self._end_namespace(deadline)
+        return ending
+
+    def _end_namespace(self, deadline: float) -> Ending:
         self._kill_namespace(deadline)
         # Bubblewrap sees its child die and ends by itself, with the whole tree's CPU time on its account.
         if not self._is_ended_within(0 if self._init is None else _REAPED_S):
@@ -149,9 +159,16 @@ class Tree:
         if self._init is not None or child is None or self.status.has_exit_code():
             return
         pidfd = self._channel.find(child.pid)
-        if pidfd is not None and child.pid_namespace == _namespace_of(_number_of(pidfd)):
+        self._is_init_hidden = False
+        if pidfd is None:
+            return
+        try:
+            is_it = child.pid_namespace == _namespace_of(_number_of(pidfd))
+        except PermissionError:
+            self._is_init_hidden, is_it = True, False
+        if is_it:
             self._init = _Held(pidfd, child.pid_namespace)
-        elif pidfd is not None:
+        else:
             os.close(pidfd)
 
     def _prove_death(self, deadline: float) -> None:
@@ -159,6 +176,11 @@ class Tree:
             return
         if self.status.child() is not None:
             self._kill_namespace(deadline)
+            while self._is_init_hidden:
+                if time.monotonic() > deadline:
+                    raise self._unhealthy("the namespace's init, or who has its number and may not be looked at,")
+                time.sleep(_PATIENCE_S)
+                self._kill_namespace(deadline)
             if self._init is not None and not is_readable(self._init.pidfd, deadline - time.monotonic()):
                 raise self._unhealthy("the namespace's init")
             return
@@ -200,8 +222,10 @@ def _hold(pid: int, namespace: int) -> _Held | None:
         pidfd = os.pidfd_open(pid)
     except ProcessLookupError:
         return None
-    if _namespace_of(pid) == namespace:
-        return _Held(pidfd, namespace)
+    # Whoever may not be looked at is none of ours to kill.
+    with suppress(PermissionError):
+        if _namespace_of(pid) == namespace:
+            return _Held(pidfd, namespace)
     os.close(pidfd)
     return None
 
@@ -215,9 +239,12 @@ def _number_of(pidfd: int) -> int:
 
 
 def _namespace_of(pid: int) -> int | None:
+    """Give the PID namespace of `pid`; None when it is gone. Raises PermissionError when we may not look."""
+    if pid == 0:
+        raise PermissionError
     try:
         return Path(f"/proc/{pid}/ns/pid").stat().st_ino
-    except (FileNotFoundError, ProcessLookupError, PermissionError):
+    except (FileNotFoundError, ProcessLookupError):
         return None
 
 

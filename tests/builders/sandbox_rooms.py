@@ -55,6 +55,7 @@ def copy_of_the_package() -> Path:
     place = work_root() / "package"
     shutil.copytree(Path(sandbox.__file__).parent, place / "sandbox", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(_ALONE, place / "alone.py")
+    shutil.copy(_ALONE.with_name("sandbox_spawner.py"), place)
     shutil.copy(Path(sandbox.__file__).parents[1] / "ops/bench/kill_race.py", place)
     return place
 

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -11,8 +12,10 @@ from pathlib import Path
 import pytest
 
 import sandbox
+from sandbox.backends import program
 from sandbox.backends.bubblewrap import Bubblewrap
 from sandbox.errors import SandboxError, SandboxUnavailableError
+from sandbox.process.launch import Launch, launch
 from sandbox.process.spawner import Order, Spawner
 from sandbox.spec import Bind, ExitKind
 from sandbox.testing import Heard, script
@@ -66,6 +69,7 @@ def test_a_sandbox_outlives_the_thread_that_first_needed_the_spawner():
 WITH_A_CHILD = """
 import os, sys
 from pathlib import Path
+from sandbox.backends import program
 from sandbox.backends.bubblewrap import Bubblewrap
 from sandbox.testing import Heard, script
 box = Bubblewrap(Path(sys.argv[1]))
@@ -150,3 +154,48 @@ def test_the_guest_sees_neither_spawner_nor_bubblewrap(user):
     }
     order = {"do": "visit", "python": "/usr/bin/python3", "tries": [], "script": listing, "limits": limits}
     assert alone(user, {**order, "filtered": True})["stdout"] == "[1, 2]\n"
+
+
+STUBBORN = """
+import os, socket, sys, time
+ours = socket.socket(fileno=int(sys.argv[1]))
+child = os.fork()
+if child:
+    os.waitpid(child, 0)
+else:
+    socket.send_fds(ours, [b"ready"], [os.pidfd_open(os.getpid())])
+    time.sleep(600)
+"""
+
+
+def test_a_spawner_that_does_not_end_with_its_socket_is_told_and_killed():
+    spawner = Spawner((sys.executable, "-I", "-c", STUBBORN), {})
+    spawner.stand().close()
+    with pytest.raises(SandboxError, match="spawner is not dead 5 s"):
+        spawner.close()
+    assert living(STUBBORN) == []
+    spawner.close()
+
+
+def open_descriptors():
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def test_a_start_that_is_short_of_descriptors_is_our_failure_and_leaves_none_open():
+    box = bubblewrap()
+    spawner = Spawner(box._tools.spawner_words, program.BARE_ENV)
+    spawner.stand().close()
+    order = Launch("/bin/true", (), (), b"input", b"", box.owner(0), drops=False)
+    before, (soft, hard) = open_descriptors(), resource.getrlimit(resource.RLIMIT_NOFILE)
+    for room in range(20):
+        standby = spawner.stand()
+        highest = max(int(entry.name) for entry in Path("/proc/self/fd").iterdir())
+        resource.setrlimit(resource.RLIMIT_NOFILE, (highest + room, hard))
+        try:
+            launch(standby, order).close()
+        except SandboxError as error:
+            assert "Too many open files" in str(error)  # noqa: PT017 (at the end there is room)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        assert open_descriptors() == before
+    spawner.close()
