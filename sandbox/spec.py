@@ -116,9 +116,9 @@ class Exit:
     cpu_s: float | None = None
     peak_memory_bytes: int | None = None
     peak_processes: int | None = None
-    """Of the whole tree, the sandbox's own two or three included."""
+    """Of the whole tree, the sandbox's own two or three included; with a tool room, of the fuller one of both."""
     limits_touched: tuple[str, ...] = ()
-    """memory, processes: run into at least once, whether or not that ended anything."""
+    """memory, processes: run into at least once, by the tree or its tool room, whether or not that ended anything."""
     cut: tuple[Stream, ...] = ()
     """The outputs of which the sink did not get all: they went past their limit."""
 

@@ -6,7 +6,6 @@ to a uid that belongs to the slot alone.
 
 import hashlib
 import os
-import platform
 import time
 import weakref
 from collections.abc import Callable
@@ -15,23 +14,22 @@ from dataclasses import replace
 from pathlib import Path
 
 from sandbox import limits
-from sandbox.backends import failures, host_facts, plan, preflight, program, refusals, tool_rooms, workroot
+from sandbox.backends import failures, host_facts, plan, preflight, program, refusals, slots, tool_rooms, workroot
+from sandbox.backends.cuts import Asked, Cut, Cuts, late_cut
 from sandbox.backends.naive import Naive
 from sandbox.backends.spares import Spare, Spares
-from sandbox.backends.watch import Asked, Cut, Watch
-from sandbox.errors import SandboxCommandError, SandboxError, SandboxUnavailableError
+from sandbox.backends.tool_rooms import Started
+from sandbox.backends.watch import Watch
+from sandbox.errors import SandboxCommandError, SandboxError
 from sandbox.limits import Bounds, Found, Group, Usage
 from sandbox.process.launch import Launch, Running, launch
 from sandbox.process.spawner import REPORT_FD, SECCOMP_FD, STATUS_FD, Spawner
 from sandbox.process.tools import prepare, prepare_tool
 from sandbox.process.tree import Ending
-from sandbox.seccomp import Architecture, architecture_of
+from sandbox.seccomp import architecture_here
 from sandbox.seccomp import program as seccomp_program
 from sandbox.spec import Exit, ExitKind, Facts, Probe, SandboxSpec, Sink, Stream
-from sandbox.streams import Outlet
-
-_FIRST_SLOT_ID = 200_000
-"""Host uid and gid of slot 0: above what distributions give to people and, by default, to containers' ranges."""
+from sandbox.streams import Outlet, over_cap
 
 
 class Bubblewrap:
@@ -43,7 +41,7 @@ class Bubblewrap:
         `compiler` is a C compiler's path, "" to do without; by default one is looked for.
         """
         root = workroot.ready(root)
-        self._architecture = _architecture()
+        self._architecture = architecture_here()
         self._tools = prepare(root / "bin", compiler)
         self._tool = prepare_tool(root / "bin", compiler)
         self._drops = os.geteuid() == 0
@@ -72,12 +70,13 @@ class Bubblewrap:
         """
         filter_ = seccomp_program(self._architecture)
 
-        def start(room: SandboxSpec, listener: int) -> Running:
+        def start(room: SandboxSpec, listener: int) -> Started:
             spare = self._spare(room, stack)
-            return launch(spare.standby, replace(self._order(room, filter_, spare.group), listener=listener))
+            order = replace(self._order(room, filter_, spare.group), listener=listener)
+            return Started(launch(spare.standby, order), spare.group)
 
         with ExitStack() as stack, tool_rooms.beside(spec, self._tool.path, self.owner(spec.slot), start) as both:
-            both.ended = self._run(both.session, sink, stop, filter_)
+            both.ended = self._run(both.session, sink, Asked(stop, both.groups), filter_)
         return both.whole()
 
     def close(self) -> None:
@@ -110,11 +109,7 @@ class Bubblewrap:
 
     def owner(self, slot: int) -> tuple[int, int]:
         """Give the host uid and gid that run `slot`: its own, or the worker's where the worker isn't root."""
-        if slot < 0:
-            raise SandboxError(f"slot {slot} is negative")
-        if self._drops:
-            return _FIRST_SLOT_ID + slot, _FIRST_SLOT_ID + slot
-        return os.geteuid(), os.getegid()
+        return slots.owner(slot, drops=self._drops)
 
     def preflight(self, scratch: Path) -> tuple[Probe, ...]:
         """Prove containment by effect below `scratch`, as `Sandbox.preflight` says."""
@@ -122,13 +117,13 @@ class Bubblewrap:
 
     def run_unfiltered(self, spec: SandboxSpec, sink: Sink, stop: Callable[[], bool]) -> Exit:
         """Run without the system-call filter: for probes of what holds when the filter does not. Never for guests."""
-        return self._run(spec, sink, stop, None)
+        return self._run(spec, sink, Asked(stop), None)
 
     def naive(self) -> Naive:
         """Give the bubblewrap alone, for the same purpose."""
         return Naive(self._program.path, self._drop())
 
-    def _run(self, spec: SandboxSpec, sink: Sink, stop: Callable[[], bool], seccomp: bytes | None) -> Exit:
+    def _run(self, spec: SandboxSpec, sink: Sink, asked: Asked, seccomp: bytes | None) -> Exit:
         refusals.refuse_unsafe(spec)
         started = time.monotonic()
         with ExitStack() as stack:
@@ -137,10 +132,10 @@ class Bubblewrap:
             running = launch(spare.standby, self._order(spec, seccomp, group))
             stack.callback(running.close)
             outlets = _outlets(running, sink, spec.limits.output_bytes)
-            asked = Asked(stop, _never if group is None else group.has_run_out)
+            cuts = Cuts(spec.limits, outlets, asked if group is None else asked.of(group))
             try:
                 self._spares.make_ready()
-                cut = Watch(running.tree, outlets, spec.limits, asked).until_end()
+                cut = Watch(running.tree, outlets, cuts).until_end()
             finally:
                 # Whatever the sink or `stop` raised: nothing lives on.
                 ending = running.tree.end()
@@ -149,7 +144,7 @@ class Bubblewrap:
                 outlet.drain()
             usage = Usage(ending.cpu_s, None, None, ()) if group is None else group.usage()
             exit_ = _exit_of(spec, ending, outlets, cut or _late_cut(outlets, usage), wall_s)
-            return replace(_with_usage(exit_, usage), cut=tuple(one.stream for one in outlets if one.is_over_cap))
+            return replace(_with_usage(exit_, usage), cut=over_cap(outlets))
 
     def _spare(self, spec: SandboxSpec, stack: ExitStack) -> Spare:
         """Give what `spec` starts in, with its bounds set; its group is removed with `stack`."""
@@ -190,27 +185,12 @@ class Bubblewrap:
         return self._drops
 
 
-def _architecture() -> Architecture:
-    found = architecture_of(platform.machine())
-    if found is None:
-        raise SandboxUnavailableError(
-            f"no system-call filter is written for {platform.machine()}; use x86_64 or aarch64"
-        )
-    return found
-
-
 def _outlets(running: Running, sink: Sink, cap: int) -> tuple[Outlet, ...]:
     return (Outlet(running.stdout, Stream.STDOUT, sink, cap), Outlet(running.stderr, Stream.STDERR, sink, cap))
 
 
-def _never() -> bool:
-    return False
-
-
 def _late_cut(outlets: tuple[Outlet, ...], usage: Usage) -> Cut | None:
-    if any(outlet.is_over_cap for outlet in outlets):
-        return Cut(ExitKind.LIMIT, "output")
-    return Cut(ExitKind.LIMIT, "memory") if "memory" in usage.touched else None
+    return late_cut(outlets) or (Cut(ExitKind.LIMIT, "memory") if "memory" in usage.touched else None)
 
 
 def _with_usage(exit_: Exit, usage: Usage) -> Exit:

@@ -91,6 +91,11 @@ def ours_inside(spec: SandboxSpec) -> int:
     return 1 if spec.door is None else 2
 
 
+def is_home_bound(spec: SandboxSpec) -> bool:
+    """Tell whether the guest's home is in one of its binds, so that none is made for it."""
+    return any(spec.home == bind.target or spec.home.startswith(f"{bind.target}/") for bind in spec.binds)
+
+
 def _namespaces(host: HostLayout) -> Iterator[str]:
     yield from (
         "--unshare-user",
@@ -128,7 +133,7 @@ def _private(spec: SandboxSpec) -> Iterator[str]:
     yield from ("--size", str(_SHM_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm", "--remount-ro", "/dev")  # noqa: S108 (a name inside the sandbox)
     yield from ("--size", str(spec.limits.tmp_bytes), "--perms", "1777", "--tmpfs", "/tmp")  # noqa: S108 (a name inside the sandbox)
     yield from ("--size", str(_RUN_BYTES), "--tmpfs", "/run")
-    if not any(spec.home == bind.target or spec.home.startswith(f"{bind.target}/") for bind in spec.binds):
+    if not is_home_bound(spec):
         yield from ("--size", str(_RUN_BYTES), "--perms", "0700", "--tmpfs", spec.home)
 
 

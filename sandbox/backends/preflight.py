@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Protocol
 
 from sandbox.backends import drills, host_facts, verdicts
-from sandbox.backends.drills import LIMITS, WITNESS, system_python, witness_spec
+from sandbox.backends.drills import LIMITS, WITNESS, Unfiltered, system_python, witness_spec
 from sandbox.backends.naive import Naive
 from sandbox.backends.verdicts import HIDDEN_VARIABLE, OUT, REPORT, WRITTEN, HostSide, Sight, Testimony, Witnesses
 from sandbox.errors import SandboxError, SandboxRefusedError
@@ -37,12 +37,8 @@ _LOOK_S = 10.0
 _IPC_RMID = 0
 
 
-class Probed(Sandbox, Protocol):
-    """A backend that can also be looked at without its system-call filter, and beside a bubblewrap without care."""
-
-    def run_unfiltered(self, spec: SandboxSpec, sink: Sink, stop: Callable[[], bool]) -> Exit:
-        """Run without the filter."""
-        ...
+class Probed(Unfiltered, Protocol):
+    """A backend that can also be looked at beside a bubblewrap without care."""
 
     def naive(self) -> Naive:
         """Give the bubblewrap alone."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from sandbox.backends import failures, refusals
 from sandbox.door import listening
 from sandbox.errors import SandboxError
+from sandbox.limits import Group, Usage
 from sandbox.process.launch import Running
 from sandbox.process.tree import Ending
 from sandbox.spec import TOOL, Bind, Exit, ExitKind, SandboxSpec, Stream
@@ -25,22 +26,41 @@ _HEAD_BYTES = 4096
 _END = bytes(8)
 """An order of no bytes, as `native/tool.h` says."""
 _END_S = 0.25
+_NOTHING = Usage(None, None, None, ())
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A sandbox that was started, and what holds it to its limits."""
+
+    running: Running
+    group: Group | None
 
 
 @dataclass(slots=True)
 class Both:
-    """A session's spec with what it needs of its room; how it ended; what the room has cost, once it is over."""
+    """A session's spec with what it needs of its room; how it ended; what the room has used, once it is over."""
 
     session: SandboxSpec
+    groups: tuple[Group, ...] = ()
+    """The room's."""
     ended: Exit | None = None
-    cpu_s: float = 0.0
+    used: Usage = _NOTHING
 
     def whole(self) -> Exit:
-        """Give the session's end with the room's processor time added."""
+        """Give the session's end with the room's: what runs out in the room ends as if there were none."""
         if self.ended is None:
             raise SandboxError("a session whose end was not kept")
-        cpu_s = self.ended.cpu_s
-        return replace(self.ended, cpu_s=None if cpu_s is None else cpu_s + self.cpu_s)
+        exit_ = replace(
+            self.ended,
+            cpu_s=None if self.ended.cpu_s is None else self.ended.cpu_s + (self.used.cpu_s or 0.0),
+            peak_memory_bytes=_most(self.ended.peak_memory_bytes, self.used.peak_memory_bytes),
+            peak_processes=_most(self.ended.peak_processes, self.used.peak_processes),
+            limits_touched=tuple(dict.fromkeys((*self.ended.limits_touched, *self.used.touched))),
+        )
+        if self.is_cut or "memory" not in self.used.touched:
+            return exit_
+        return replace(exit_, kind=ExitKind.LIMIT, limit="memory", code=None, signal=None)
 
     @property
     def is_cut(self) -> bool:
@@ -48,9 +68,13 @@ class Both:
         return self.ended is None or self.ended.kind in {ExitKind.LIMIT, ExitKind.STOPPED}
 
 
+def _most(*peaks: int | None) -> int | None:
+    return max((one for one in peaks if one is not None), default=None)
+
+
 @contextmanager
 def beside(
-    spec: SandboxSpec, program: Path, owner: tuple[int, int], start: Callable[[SandboxSpec, int], Running]
+    spec: SandboxSpec, program: Path, owner: tuple[int, int], start: Callable[[SandboxSpec, int], Started]
 ) -> Iterator[Both]:
     """Run the room that `spec` asks for, if it does, for the length of the block; it is dead after that, all of it.
 
@@ -66,8 +90,10 @@ def beside(
         listener = cleared.enter_context(listening(spec.tools.socket, owner))
         both = Both(replace(spec, tools=None, binds=(*spec.binds, tool, Bind(spec.tools.socket, _SOCKET))))
         refusals.refuse_unsafe(both.session)
-        room = start(_room(spec, tool), listener.fileno())
+        started = start(_room(spec, tool), listener.fileno())
+        room = started.running
         cleared.callback(room.close)
+        both.groups = () if started.group is None else (started.group,)
         # The room's alone: once it is gone, callers are refused instead of waiting.
         listener.close()
         try:
@@ -77,7 +103,7 @@ def beside(
             if not both.is_cut:
                 _bid_end(spec.tools.socket, room)
             ending = room.tree.end()
-        both.cpu_s = ending.cpu_s
+        both.used = replace(_NOTHING, cpu_s=ending.cpu_s) if started.group is None else started.group.usage()
         if fell:
             _ensure_stood(room, ending)
 

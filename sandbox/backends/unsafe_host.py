@@ -16,13 +16,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sandbox.backends import refusals, workroot
+from sandbox.backends import refusals, slots, workroot
 from sandbox.backends.host_run import HostEnd, HostOrder, run_on_host
-from sandbox.backends.plan import DEFAULT_ENV
+from sandbox.backends.plan import DEFAULT_ENV, is_home_bound
 from sandbox.errors import SandboxCommandError, SandboxError, SandboxRefusedError, SandboxUnavailableError
 from sandbox.spec import Exit, ExitKind, Facts, Limits, Probe, SandboxSpec, Sink
 
-_FIRST_SLOT_ID = 200_000
 _PROBE_LIMITS = Limits(
     wall_s=10.0,
     memory_bytes=1 << 30,
@@ -72,11 +71,7 @@ class UnsafeHost:
 
     def owner(self, slot: int) -> tuple[int, int]:
         """Give the host uid and gid that run `slot`: its own, or the worker's where the worker isn't root."""
-        if slot < 0:
-            raise SandboxError(f"slot {slot} is negative")
-        if self._drops:
-            return _FIRST_SLOT_ID + slot, _FIRST_SLOT_ID + slot
-        return os.geteuid(), os.getegid()
+        return slots.owner(slot, drops=self._drops)
 
     def close(self) -> None:
         """Nothing is kept between runs."""
@@ -112,7 +107,7 @@ def _places(root: Path, owner: tuple[int, int]) -> Iterator[_Places]:
 
 def _placed(spec: SandboxSpec, places: _Places) -> HostOrder:
     sources = {bind.target: str(bind.source) for bind in spec.binds}
-    here = _Rewriting(sources if _is_covered(spec) else {**sources, spec.home: str(places.home)})
+    here = _Rewriting(sources if is_home_bound(spec) else {**sources, spec.home: str(places.home)})
     env = {**DEFAULT_ENV, "TMPDIR": str(places.tmp), "HOME": spec.home, **spec.env}
     moved = replace(
         spec,
@@ -121,10 +116,6 @@ def _placed(spec: SandboxSpec, places: _Places) -> HostOrder:
         cwd=here.rewritten(spec.cwd),
     )
     return HostOrder(moved.argv, moved.env, moved.cwd, spec.stdin, spec.limits)
-
-
-def _is_covered(spec: SandboxSpec) -> bool:
-    return any(spec.home == bind.target or spec.home.startswith(f"{bind.target}/") for bind in spec.binds)
 
 
 class _Rewriting:
@@ -143,7 +134,7 @@ class _Rewriting:
 
 def _exit_of(spec: SandboxSpec, end: HostEnd, wall_s: float) -> Exit:
     if end.cut is not None:
-        return Exit(kind=end.cut, limit=end.limit, wall_s=wall_s, cpu_s=end.cpu_s)
+        return Exit(kind=end.cut.kind, limit=end.cut.limit, wall_s=wall_s, cpu_s=end.cpu_s)
     match end.report:
         case ["exited", code, _]:
             return Exit(kind=ExitKind.EXITED, code=int(code), wall_s=wall_s, cpu_s=end.cpu_s)

@@ -7,10 +7,12 @@ machine's hypervisor.
 """
 
 import errno
+import platform
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
+from sandbox.errors import SandboxUnavailableError
 from sandbox.seccomp import bpf
 
 _X32_BIT = 0x40000000
@@ -181,6 +183,16 @@ _CALLS = {
 def architecture_of(machine: str) -> Architecture | None:
     """Tell which filter fits a machine name; None when there is none, and then nothing may run."""
     return Architecture(machine) if machine in tuple(Architecture) else None
+
+
+def architecture_here() -> Architecture:
+    """Give this machine's. Raises SandboxUnavailableError."""
+    found = architecture_of(platform.machine())
+    if found is None:
+        raise SandboxUnavailableError(
+            f"no system-call filter is written for {platform.machine()}; use x86_64 or aarch64"
+        )
+    return found
 
 
 @cache

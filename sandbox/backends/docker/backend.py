@@ -16,20 +16,21 @@ from functools import partial
 from pathlib import Path
 from threading import Thread
 
-from sandbox.backends import refusals, workroot
+from sandbox.backends import refusals, slots, workroot
+from sandbox.backends.cuts import Asked, Cut, Cuts, late_cut
 from sandbox.backends.docker import preflight
 from sandbox.backends.docker.container import OWNER_LABEL, ROOT_LABEL, Place, container
 from sandbox.backends.docker.engine import DEFAULT_URL, Ended, Engine
 from sandbox.backends.docker.owners import is_dead, this_process
-from sandbox.backends.docker.talk import Capped, Ear, LastWord, Talk, a_nonce, opening
-from sandbox.backends.docker.watch import Cut, Watch
+from sandbox.backends.docker.talk import Ear, LastWord, Talk, a_nonce, opening
+from sandbox.backends.docker.watch import Watch
 from sandbox.errors import SandboxCommandError, SandboxError, SandboxRefusedError, SandboxUnavailableError
 from sandbox.process.tools import prepare_container
-from sandbox.seccomp import Architecture, architecture_of
+from sandbox.seccomp import architecture_here
 from sandbox.seccomp import program as seccomp_program
 from sandbox.spec import Exit, ExitKind, Facts, Probe, SandboxSpec, Sink, Stream
+from sandbox.streams import Capped, over_cap
 
-_FIRST_SLOT_ID = 200_000
 _DEATH_S = 10.0
 
 
@@ -55,7 +56,7 @@ class Docker:
         root = workroot.ready(root)
         if not image:
             raise SandboxUnavailableError("the docker sandbox has no image: set FARM_DOCKER_IMAGE to one's sha256:… id")
-        self._filter = seccomp_program(_architecture())
+        self._filter = seccomp_program(architecture_here())
         self._drops = os.geteuid() == 0
         self._root = str(root)
         with ExitStack() as on_failure:
@@ -107,11 +108,7 @@ class Docker:
 
     def owner(self, slot: int) -> tuple[int, int]:
         """Give the uid and gid of `slot`, inside as on the host: its own, or the worker's where that isn't root."""
-        if slot < 0:
-            raise SandboxError(f"slot {slot} is negative")
-        if self._drops:
-            return _FIRST_SLOT_ID + slot, _FIRST_SLOT_ID + slot
-        return os.geteuid(), os.getegid()
+        return slots.owner(slot, drops=self._drops)
 
     def preflight(self, scratch: Path) -> tuple[Probe, ...]:
         """Prove containment by effect below `scratch`, as `Sandbox.preflight` says."""
@@ -152,16 +149,18 @@ class Docker:
         with line.talk:
             started = time.monotonic()
             self._engine.start(one)
-            watch = Watch(line.talk, line.outputs, spec.limits, stop)
+            watch = Watch(line.talk, Cuts(spec.limits, line.outputs, Asked(stop)))
             cut = watch.until_end()
-            if cut is not None:
-                # Beside us: the engine answers only once somebody has heard what the dead container wrote.
-                Thread(target=self._engine.kill, args=(one,), daemon=True).start()
-            watch.drain(_DEATH_S)
+            with ExitStack() as heard:
+                if cut is not None:
+                    # Beside us: the engine answers only once somebody has heard what the dead container wrote.
+                    killing = Thread(target=self._engine.kill, args=(one,), daemon=True)
+                    killing.start()
+                    heard.callback(killing.join, _DEATH_S)  # before we speak with the engine on the same connection
+                watch.drain(_DEATH_S)
             ended = self._engine.wait(one, _DEATH_S)
             wall_s = time.monotonic() - started
-        over_cap = tuple(output.stream for output in line.outputs if output.is_over_cap)
-        return _End(cut or watch.late_cut(), line.ear.last_word(), ended, wall_s, over_cap)
+        return _End(cut or late_cut(line.outputs), line.ear.last_word(), ended, wall_s, over_cap(line.outputs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,15 +170,6 @@ class _Line:
     talk: Talk
     ear: Ear
     outputs: tuple[Capped, Capped]
-
-
-def _architecture() -> Architecture:
-    found = architecture_of(platform.machine())
-    if found is None:
-        raise SandboxUnavailableError(
-            f"no system-call filter is written for {platform.machine()}; use x86_64 or aarch64"
-        )
-    return found
 
 
 def _exit_of(spec: SandboxSpec, end: _End) -> Exit:

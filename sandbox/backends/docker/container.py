@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from sandbox.backends.plan import DEFAULT_ENV
+from sandbox.backends.plan import DEFAULT_ENV, is_home_bound
 from sandbox.spec import Bind, SandboxSpec
 
 Json = Mapping[str, object]
@@ -93,6 +93,6 @@ def _tmpfs(spec: SandboxSpec, owner: tuple[int, int]) -> Mapping[str, str]:
         "/tmp": f"{common},mode=1777,size={spec.limits.tmp_bytes}",  # noqa: S108 (a name inside the sandbox)
         "/run": f"{common},mode=0755,size={_SMALL_BYTES}",
     }
-    if not any(spec.home == bind.target or spec.home.startswith(f"{bind.target}/") for bind in spec.binds):
+    if not is_home_bound(spec):
         made[spec.home] = f"{common},mode=0700,size={_SMALL_BYTES},uid={owner[0]},gid={owner[1]}"
     return made

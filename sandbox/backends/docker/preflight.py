@@ -12,12 +12,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
 
-from sandbox.backends.drills import told
+from sandbox.backends.drills import Unfiltered, told
 from sandbox.backends.verdicts import REPORT, judged
 from sandbox.errors import SandboxError
-from sandbox.spec import Bind, Exit, ExitKind, Limits, Probe, Sandbox, SandboxSpec, Sink, Stream
+from sandbox.spec import Bind, Exit, ExitKind, Limits, Probe, SandboxSpec, Sink, Stream
 
 _OUT = "/cell/out"
 _MIB = 1 << 20
@@ -61,14 +60,6 @@ sleep 60
 """
 
 
-class Probed(Sandbox, Protocol):
-    """A backend that can also be looked at without its system-call filter."""
-
-    def run_unfiltered(self, spec: SandboxSpec, sink: Sink, stop: Callable[[], bool]) -> Exit:
-        """Run without the filter."""
-        ...
-
-
 @dataclass(slots=True)
 class _Seen:
     """What one run inside said, line by line under its first word."""
@@ -90,7 +81,7 @@ class _Seen:
 class _Room:
     """What the host prepared."""
 
-    backend: Probed
+    backend: Unfiltered
     out: Path
     secret: Path
 
@@ -111,7 +102,7 @@ class _Room:
         return SandboxSpec(argv=argv, binds=(Bind(self.out, _OUT, writable=True),), limits=limits, cwd="/")
 
 
-def probe(backend: Probed, scratch: Path) -> tuple[Probe, ...]:
+def probe(backend: Unfiltered, scratch: Path) -> tuple[Probe, ...]:
     """Run the witness, the limits and the kill drill below `scratch`; every probe says what was seen."""
     try:
         with _room(backend, scratch) as room:
@@ -137,7 +128,7 @@ def probe(backend: Probed, scratch: Path) -> tuple[Probe, ...]:
 
 
 @contextmanager
-def _room(backend: Probed, scratch: Path) -> Iterator[_Room]:
+def _room(backend: Unfiltered, scratch: Path) -> Iterator[_Room]:
     scratch.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(dir=scratch.resolve(), prefix="preflight-"))
     try:

@@ -11,7 +11,8 @@ import struct
 from dataclasses import dataclass
 from typing import Self
 
-from sandbox.spec import Sink, Stream
+from sandbox.spec import Stream
+from sandbox.streams import Capped
 
 _CHUNK = 65536
 _HEAD = struct.Struct(">BxxxL")
@@ -35,23 +36,6 @@ def opening(nonce: bytes, filter_: bytes, stdin: bytes) -> bytes:
 
 def a_nonce() -> bytes:
     return secrets.token_hex(_NONCE_BYTES).encode()
-
-
-class Capped:
-    """A sink's share of one stream: at most `cap` bytes."""
-
-    def __init__(self, stream: Stream, sink: Sink, cap: int) -> None:
-        self.is_over_cap = False
-        self.stream = stream
-        self._sink, self._left = sink, cap
-
-    def pass_on(self, chunk: bytes) -> None:
-        """Give the sink what it may still have."""
-        if len(chunk) > self._left:
-            self.is_over_cap = True
-        allowed, self._left = chunk[: self._left], max(0, self._left - len(chunk))
-        if allowed:
-            self._sink(self.stream, allowed)
 
 
 class Ear:

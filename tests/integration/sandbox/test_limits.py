@@ -1,6 +1,7 @@
 """Control groups on the real kernel: who reaches a limit is stopped, and it is told by its name."""
 
 import os
+import secrets
 import signal
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from sandbox import limits
 from sandbox.backends.bubblewrap import Bubblewrap
 from sandbox.process.spawner import Order, Spawner
-from sandbox.spec import ExitKind
+from sandbox.spec import ExitKind, ToolRoom
 from sandbox.testing import LIMITS, Heard, script
 from tests.builders.sandbox_rooms import alone, bubblewrap, work_root
 from tests.builders.sandbox_trees import is_soon
@@ -21,9 +22,10 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="becomes another user"
 MIB = 1 << 20
 
 
-def run(text, **changed):
+def run(text, tools=None, **changed):
     heard = Heard()
-    exit_ = bubblewrap().run(replace(script(text), limits=replace(LIMITS, **changed)), heard, lambda: False)
+    spec = replace(script(text), limits=replace(LIMITS, **changed), tools=tools)
+    exit_ = bubblewrap().run(spec, heard, lambda: False)
     return exit_, heard
 
 
@@ -37,6 +39,30 @@ def test_a_tree_that_takes_more_memory_than_it_may_is_ended_by_that_limits_name(
     assert (exit_.kind, exit_.limit, heard.stdout) == (ExitKind.LIMIT, "memory", b"")
     assert "memory" in exit_.limits_touched
     assert 48 * MIB < exit_.peak_memory_bytes <= 64 * MIB
+
+
+@pytest.fixture
+def room():
+    return ToolRoom(work_root() / f"tools-{secrets.token_hex(4)}")
+
+
+@needs_groups
+@pytest.mark.parametrize("then", ["", "; exec sleep 30"], ids=["at the end", "meanwhile"])
+def test_a_tool_that_takes_more_memory_than_it_may_ends_its_session_by_that_limits_name(room, then):
+    exit_, heard = run(f"/.tool {hog(128)}{then}", room, memory_bytes=64 * MIB)
+    assert (exit_.kind, exit_.limit, exit_.code, heard.stdout) == (ExitKind.LIMIT, "memory", None, b"")
+    assert "memory" in exit_.limits_touched
+    assert 48 * MIB < exit_.peak_memory_bytes <= 64 * MIB
+    assert exit_.wall_s < 10
+
+
+@needs_groups
+def test_a_sessions_peaks_and_touched_limits_are_its_tools_as_well(room):
+    text = "n=0; while [ $n -lt 20 ]; do sleep 0.5 & n=$((n+1)); done; wait"
+    exit_, _ = run(f"/.tool sh -c '{text}'; /.tool {hog(60)}", room, processes=9, memory_bytes=256 * MIB)
+    assert (exit_.kind, exit_.limits_touched) == (ExitKind.EXITED, ("processes",))
+    assert exit_.peak_memory_bytes > 60 * MIB
+    assert exit_.peak_processes >= 9
 
 
 @needs_groups

@@ -4,8 +4,9 @@ import struct
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox.backends.docker.talk import Capped, Ear, LastWord, Talk, opening
+from sandbox.backends.docker.talk import Ear, LastWord, Talk, opening
 from sandbox.spec import Stream
+from sandbox.streams import Capped
 from sandbox.testing import Heard
 
 NONCE = b"00ff" * 8
@@ -34,15 +35,6 @@ def test_an_init_that_said_nothing_loses_none_of_the_guests_bytes():
     assert heard.stderr == b"text"
     assert ear.last_word() is None
     assert heard.stderr == b"text" + NONCE[:9]
-
-
-def test_what_goes_over_the_cap_is_dropped_and_told():
-    heard = Heard()
-    capped = Capped(Stream.STDOUT, heard, 4)
-    capped.pass_on(b"abcd")
-    assert not capped.is_over_cap
-    capped.pass_on(b"e")
-    assert (heard.stdout, capped.is_over_cap) == (b"abcd", True)
 
 
 def test_both_outputs_are_taken_apart_whatever_pieces_the_socket_gives():

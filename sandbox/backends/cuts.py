@@ -1,0 +1,68 @@
+"""When a run must be ended that has not ended by itself: the same for every backend, whatever it waits on."""
+
+import math
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+from sandbox.limits import Group
+from sandbox.spec import ExitKind, Limits
+from sandbox.streams import Capped, over_cap
+
+_ASK_S = 0.08
+"""Stop is promised to be asked at least every 0.1 s."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Why we end what has not ended."""
+
+    kind: ExitKind
+    limit: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What nobody tells us, so that we ask now and then."""
+
+    must_stop: Callable[[], bool]
+    groups: tuple[Group, ...] = ()
+    """Whether their memory was used up: on version 1 of control groups the rest of the tree lives on."""
+
+    def of(self, group: Group) -> "Asked":
+        """Ask this group as well."""
+        return replace(self, groups=(*self.groups, group))
+
+
+class Cuts:
+    """The wall timer, the caps, the stop and the memory of one run, from now on."""
+
+    def __init__(self, limits: Limits, outputs: Iterable[Capped], asked: Asked) -> None:
+        self._outputs = tuple(outputs)
+        self._asked = asked
+        self._wall = time.monotonic() + limits.wall_s
+        self._ask = 0.0
+
+    def due(self) -> Cut | None:
+        """Give the reason to end the run now."""
+        now, late = time.monotonic(), late_cut(self._outputs)
+        if late is not None:
+            return late
+        if now >= self._wall:
+            return Cut(ExitKind.LIMIT, "wall")
+        if now >= self._ask:
+            self._ask = now + _ASK_S
+            if self._asked.must_stop():
+                return Cut(ExitKind.STOPPED)
+            if any(group.has_run_out() for group in self._asked.groups):
+                return Cut(ExitKind.LIMIT, "memory")
+        return None
+
+    def rest_ms(self) -> int:
+        """Tell how long to wait at most before `due` is asked again."""
+        return math.ceil(max(0.0, min(self._ask, self._wall) - time.monotonic()) * 1000)
+
+
+def late_cut(outputs: Iterable[Capped]) -> Cut | None:
+    """Tell of a cap that was passed, maybe with the last words of what is dead."""
+    return Cut(ExitKind.LIMIT, "output") if over_cap(outputs) else None
