@@ -67,7 +67,7 @@ class Spares:
             return Spare(self._spawner.stand(), None, os.getpid())
         group = self._groups.make()
         try:
-            return Spare(self._spawner.stand(group.doors), group, os.getpid())
+            return Spare(self._spawner.stand(group.entries), group, os.getpid())
         except BaseException:
             group.remove()
             raise

@@ -4,6 +4,7 @@ import errno
 import os
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,3 +79,17 @@ def remove_soon(kernel: Kernel, folder: Path) -> bool:
             time.sleep(_AGAIN_S)
         else:
             return True
+
+
+def make_all(kernel: Kernel, folders: tuple[Path, ...]) -> None:
+    """Make a group in every hierarchy, or in none. Raises OSError."""
+    with ExitStack() as undo:
+        for folder in folders:
+            kernel.make(folder)
+            undo.callback(remove_soon, kernel, folder)
+        undo.pop_all()
+
+
+def remove_all(kernel: Kernel, folders: tuple[Path, ...]) -> bool:
+    """Remove a group from every hierarchy, the first, by which it is found again, last; tell whether it is gone."""
+    return all(remove_soon(kernel, folder) for folder in (*folders[1:], folders[0]))

@@ -13,8 +13,8 @@ from pathlib import Path
 from sandbox.errors import SandboxError
 from sandbox.limits.files import pids, put
 from sandbox.limits.group import Groups
-from sandbox.limits.version_one import Hierarchies, VersionOne
-from sandbox.limits.version_two import CONTROLLERS, VersionTwo, pass_on
+from sandbox.limits.version_one import VersionOne
+from sandbox.limits.version_two import CONTROLLERS, VersionTwo
 
 _ASIDE = "sandbox-owner"
 
@@ -46,7 +46,7 @@ def _first(places: Mapping[str, Path]) -> Found:
     closed = [str(places[name]) for name in names if not os.access(places[name], os.W_OK)]
     if closed:
         return Found(None, f"{closed[0]} is not ours to write")
-    return Found(VersionOne(Hierarchies(*(places[name] for name in names))))
+    return Found(Groups(VersionOne(*(places[name] for name in names))))
 
 
 def _second(own: Path) -> Found:
@@ -62,8 +62,9 @@ def _second(own: Path) -> Found:
         (own / _ASIDE).mkdir(exist_ok=True)
         for pid in inside:
             put(own / _ASIDE / "cgroup.procs", pid)
-    pass_on(delegated)
-    return Found(VersionTwo(delegated))
+    place = VersionTwo(delegated)
+    place.pass_on(delegated)
+    return Found(Groups(place))
 
 
 def _has_controllers(own: Path) -> bool:

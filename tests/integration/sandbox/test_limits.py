@@ -111,7 +111,7 @@ def test_nothing_of_a_group_is_left_after_its_run_but_the_one_that_waits_for_the
     area = box._found.groups._area
     for _ in range(3):
         assert box.run(script("exit 0"), Heard(), lambda: False).code == 0
-    folders = [top / area._name for top in area._tops]
+    folders = area._top.below(area._held.path.name).folders()
     assert [sum(entry.is_dir() for entry in folder.iterdir()) for folder in folders] == [1] * len(folders)
     del box
     assert [folder for folder in folders if folder.exists()] == []
@@ -142,8 +142,8 @@ def test_what_a_killed_owner_left_in_its_groups_is_killed_and_removed_at_the_nex
         group = limits.find().groups.make()
         guest = os.fork()
         if guest == 0:
-            for door in group.doors:
-                os.write(door, b"0")
+            for entry in group.entries:
+                os.write(entry, b"0")
             os.write(write, b"%d" % os.getpid())
             os.execv("/bin/sleep", ["sleep", "600"])  # noqa: S606 (a guest of this test)
         signal.pause()

@@ -5,16 +5,20 @@ import os
 import pytest
 
 from sandbox.errors import SandboxError
-from sandbox.limits import Bounds, Usage
+from sandbox.limits import Bounds, Groups, Usage
 from sandbox.limits.version_two import VersionTwo
 from tests.builders.control_groups import delegated, fake_kernel
 
 BOUNDS = Bounds(memory_bytes=1 << 28, processes=20, cpus=1.5)
 
 
+def groups_below(place, kernel):
+    return Groups(VersionTwo(place), kernel)
+
+
 @pytest.fixture
 def groups(tmp_path):
-    made = VersionTwo(delegated(tmp_path), fake_kernel())
+    made = groups_below(delegated(tmp_path), fake_kernel())
     yield made
     made.close()
 
@@ -22,6 +26,10 @@ def groups(tmp_path):
 def folder_of(tmp_path):
     (found,) = (tmp_path / "service/sandbox-cells").glob("*/*/memory.max")
     return found.parent
+
+
+def open_files():
+    return len(os.listdir("/proc/self/fd"))  # noqa: PTH208 (a count)
 
 
 def test_each_bound_is_set_and_swap_is_none(groups, tmp_path):
@@ -51,10 +59,10 @@ def test_the_controllers_are_passed_on_to_the_groups_and_not_to_their_insides(gr
     group.remove()
 
 
-def test_writing_0_into_its_door_enters_it(groups, tmp_path):
+def test_writing_0_into_its_entry_enters_it(groups, tmp_path):
     group = groups.make()
-    for door in group.doors:
-        os.write(door, b"0")
+    for entry in group.entries:
+        os.write(entry, b"0")
     assert (folder_of(tmp_path) / "cgroup.procs").read_text() == "0"
     group.remove()
 
@@ -97,7 +105,7 @@ def test_a_bound_that_can_not_be_set_is_told(tmp_path):
         kernel.make(folder)
         (folder / "pids.max").unlink()
 
-    groups = VersionTwo(delegated(tmp_path), type(kernel)(make=make, remove=kernel.remove))
+    groups = groups_below(delegated(tmp_path), type(kernel)(make=make, remove=kernel.remove))
     group = groups.make()
     with pytest.raises(SandboxError, match=r"pids\.max"):
         group.hold_to(BOUNDS)
@@ -105,14 +113,32 @@ def test_a_bound_that_can_not_be_set_is_told(tmp_path):
     groups.close()
 
 
+def test_a_group_that_can_not_be_made_ready_leaves_nothing(tmp_path):
+    kernel = fake_kernel()
+
+    def make(folder):
+        kernel.make(folder)
+        if folder.parent.parent.name == "sandbox-cells":
+            (folder / missing).unlink()
+
+    groups = groups_below(delegated(tmp_path), type(kernel)(make=make, remove=kernel.remove))
+    before = open_files()
+    for missing in ("memory.oom.group", "cgroup.procs"):
+        with pytest.raises(SandboxError, match=missing):
+            groups.make()
+    assert list((tmp_path / "service/sandbox-cells").glob("*/*/")) == []
+    groups.close()
+    assert open_files() == before
+
+
 def test_only_what_dead_owners_left_is_cleared(tmp_path):
     place = delegated(tmp_path)
     owner = os.fork()
     if owner == 0:
-        VersionTwo(place, fake_kernel()).make()
+        groups_below(place, fake_kernel()).make()
         os._exit(0)
     os.waitpid(owner, 0)
-    groups = VersionTwo(place, fake_kernel())
+    groups = groups_below(place, fake_kernel())
     group = groups.make()
     assert len(list((place / "sandbox-cells").glob("*/*/memory.max"))) == 2
     assert groups.clear_leftovers() == 1
@@ -124,7 +150,7 @@ def test_only_what_dead_owners_left_is_cleared(tmp_path):
 
 def test_a_fork_has_an_area_of_its_own(tmp_path):
     place = delegated(tmp_path)
-    groups = VersionTwo(place, fake_kernel())
+    groups = groups_below(place, fake_kernel())
     groups.make().remove()
     child = os.fork()
     if child == 0:
