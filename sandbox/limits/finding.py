@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sandbox.errors import SandboxError
+from sandbox.limits.area import PREFIX
 from sandbox.limits.files import pids, put
 from sandbox.limits.group import Groups
 from sandbox.limits.version_one import VersionOne
@@ -54,17 +55,25 @@ def _second(own: Path) -> Found:
     if not os.access(delegated / "cgroup.subtree_control", os.W_OK):
         return Found(None, f"{delegated} is not delegated to us; start the worker by systemd with Delegate=yes")
     is_whole_machine = not (delegated / "cgroup.events").exists()
-    if own == delegated and not is_whole_machine:
-        inside = pids(own)
-        others = [pid for pid in inside if not _is_below_us(pid)]
-        if others:
-            return Found(None, f"{own} holds others (process {others[0]}); start the worker by systemd, Delegate=yes")
-        (own / _ASIDE).mkdir(exist_ok=True)
-        for pid in inside:
-            put(own / _ASIDE / "cgroup.procs", pid)
+    is_in_the_way = own == delegated and not is_whole_machine
+    other = next((pid for pid in pids(own) if not _is_below_us(pid)), None) if is_in_the_way else None
+    if other is not None:
+        return Found(None, f"{own} holds others (process {other}); start the worker by systemd, Delegate=yes")
     place = VersionTwo(delegated)
+    if not _can_kill(place.below(PREFIX)):
+        return Found(None, f"groups in {delegated} have no cgroup.kill; it comes with Linux 5.14")
+    if is_in_the_way:
+        (own / _ASIDE).mkdir(exist_ok=True)
+        for pid in pids(own):
+            put(own / _ASIDE / "cgroup.procs", pid)
     place.pass_on(delegated)
     return Found(Groups(place))
+
+
+def _can_kill(group: VersionTwo) -> bool:
+    """Look at a group that we make: the machine's own has no such file on any kernel."""
+    group.folder.mkdir(exist_ok=True)
+    return (group.folder / "cgroup.kill").exists()
 
 
 def _has_controllers(own: Path) -> bool:
