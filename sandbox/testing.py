@@ -98,7 +98,8 @@ class SandboxConformance:
         self.backend = self.make(self.folder)
 
     def teardown_method(self) -> None:
-        """Remove the folder."""
+        """Let go of the backend and remove the folder."""
+        self.backend.close()
         shutil.rmtree(self.folder)
 
     def out(self, slot: int = 0) -> Bind:
@@ -182,8 +183,11 @@ class SandboxConformance:
     def test_nothing_of_the_host_is_there_but_usr(self) -> None:
         (self.folder / "secret").write_text("x")
         heard = Heard()
-        self.run(script(f"for p in /root /var /srv /boot {self.folder}; do [ -e $p ] && echo $p; done; :"), heard)
-        self.holds(Guarantee.HIDDEN_HOST, heard.stdout == b"")
+        text = f"for p in /root /var /srv /boot {self.folder}; do [ -e $p ] && echo $p; done; echo end"
+        self.run(script(text), heard)
+        *found, end = heard.stdout.splitlines()
+        assert end == b"end"
+        self.holds(Guarantee.HIDDEN_HOST, not found)
 
     def test_there_is_no_network_but_loopback(self) -> None:
         heard = Heard()
@@ -231,8 +235,19 @@ class SandboxConformance:
 
     def test_stop_before_the_start_leaves_nothing(self) -> None:
         bind = self.out()
-        exit_ = self.run(script(f"echo x > {_OUT}/x; sleep 600", bind), stop=lambda: True)
-        assert exit_.kind is ExitKind.STOPPED
+        heard = Heard()
+        exit_ = self.run(script(f"exec 9>{_OUT}/lock; flock 9; sleep 600; echo end", bind), heard, lambda: True)
+        assert (exit_.kind, exit_.code, heard.stdout) == (ExitKind.STOPPED, None, b"")
+        assert exit_.wall_s < 5  # noqa: PLR2004 (a bound for a slow machine)
+        for lock in bind.source.iterdir():  # it may have come as far as that
+            with lock.open("r+") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def test_a_closed_backend_serves_again_and_may_be_closed_again(self) -> None:
+        assert self.run(script("exit 3")).code == 3  # noqa: PLR2004 (the script's)
+        self.backend.close()
+        assert self.run(script("exit 3")).code == 3  # noqa: PLR2004 (the script's)
+        self.backend.close()
 
     def test_a_sink_that_raises_ends_it_and_is_heard(self) -> None:
         bind = self.out()
