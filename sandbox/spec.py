@@ -151,7 +151,7 @@ class Sandbox(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of what is kept between runs, which a next run makes anew; the end of the process does it less tidily."""
+        """Let go of what is kept between runs, which a next run makes anew. The process's end does it less tidily."""
         ...
 
     def facts(self) -> Facts:
