@@ -44,4 +44,6 @@ class Arm(Value):
     role: ArmRole
     agent: Pin
     program: Pin
+    provider: Name | None = None
+    """Whom the agent asks for a model, through the cell's door; None: it has no door."""
     overlay: Overlay | None = None

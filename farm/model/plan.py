@@ -13,6 +13,7 @@ from farm.model.arm import Arm, Pin
 from farm.model.base import Value
 from farm.model.canonical import canonical_json
 from farm.model.digest import Digest
+from farm.model.door import CellBudget
 from farm.model.limits import Seconds
 from farm.model.metric import Metric
 from farm.model.names import CellId, Name, cell_id
@@ -46,6 +47,10 @@ class Plan(Value):
     cells: tuple[Cell, ...]
     metrics: tuple[Metric, ...] = ()
     gates: tuple[Pin, ...] = ()
+    prices: Digest | None = None
+    """The price table's bytes."""
+    cell_budget: CellBudget | None = None
+    """Of each attempt of a cell."""
     sandbox: Name = "bubblewrap"
     dispatch: DispatchPolicy = DispatchPolicy()
     retry: RetryPolicy = RetryPolicy()
@@ -98,6 +103,8 @@ def cell_lock(plan: Plan, task: Task, arm: Arm) -> Digest:
                 "task": task.model_dump(mode="json"),
                 "arm": arm.model_dump(mode="json", exclude={"name", "role"}),
                 "metrics": [metric.model_dump(mode="json") for metric in plan.metrics],
+                "prices": plan.prices,
+                "cell_budget": None if plan.cell_budget is None else plan.cell_budget.model_dump(mode="json"),
                 "sandbox": plan.sandbox,
             }
         )

@@ -10,6 +10,7 @@ from pydantic import ConfigDict, Field, JsonValue, model_validator
 
 from farm.model.arm import ArmRole
 from farm.model.base import Value
+from farm.model.door import CellBudget
 from farm.model.limits import CheckLimits, Limits, Seconds
 from farm.model.metric import Metric
 from farm.model.names import Name, RelativePath
@@ -92,6 +93,8 @@ class ArmSpec(Value):
     role: ArmRole
     agent: PluginSpec
     program: PluginSpec = PluginSpec(kind="single")
+    provider: Name | None = None
+    """Whom the agent asks for a model: a name that the workers' settings (FARM_PROVIDERS) know."""
     overlay: OverlaySpec | None = None
 
 
@@ -119,6 +122,9 @@ class SweepSpec(Value):
     order: CellOrder = CellOrder.ROTATED
     metrics: tuple[Metric, ...] = ()
     gates: tuple[PluginSpec, ...] = ()
+    prices: str | None = None
+    """A price table, relative to the sweep file: what the providers' models cost."""
+    cell_budget: CellBudget | None = None
     sandbox: Name = "bubblewrap"
     dispatch: DispatchPolicy = DispatchPolicy()
     retry: RetryPolicy = RetryPolicy()

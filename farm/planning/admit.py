@@ -20,6 +20,7 @@ def cross_checks(spec: SweepSpec) -> Iterator[Problem]:
     yield from _roles(spec)
     yield from _overlays(spec)
     yield from _containment(spec)
+    yield from _money(spec)
     cells = len(spec.tasks) * len(spec.arms) * spec.trials
     if cells > MOST_CELLS:
         yield Problem(("trials",), f"{cells} cells are above the {MOST_CELLS} allowed; split the sweep")
@@ -72,6 +73,15 @@ def _overlays(spec: SweepSpec) -> Iterator[Problem]:
             )
         if overlay.files is None and overlay.boundary:
             yield Problem(("arms", index, "overlay", "boundary"), "a boundary without files bounds nothing; drop it")
+
+
+def _money(spec: SweepSpec) -> Iterator[Problem]:
+    if spec.cell_budget is None:
+        return
+    if spec.cell_budget.cost_usd is not None and spec.prices is None:
+        yield Problem(("cell_budget", "cost_usd"), "a budget of money needs `prices:`, a price table; add one")
+    if all(arm.provider is None for arm in spec.arms):
+        yield Problem(("cell_budget",), "no arm names a provider, so there is nothing to bound; drop the budget")
 
 
 def _containment(spec: SweepSpec) -> Iterator[Problem]:

@@ -64,7 +64,8 @@ def freeze(spec: SweepSpec, folder: Path, blobs: BlobStore, plugins: PluginSourc
         for task, read in zip(expanded.spec.tasks, gathered.tasks, strict=True)
     )
     arms = tuple(_arm(blobs, arm, read) for arm, read in zip(expanded.spec.arms, gathered.arms, strict=True))
-    return _plan(expanded, tasks, arms, gathered.gates)
+    plan = _plan(expanded, tasks, arms, gathered.gates)
+    return plan if gathered.prices is None else plan.model_copy(update={"prices": blobs.put(gathered.prices)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,7 @@ class _Gathered:
     tasks: tuple[TaskInput, ...]
     arms: tuple[ArmInput, ...]
     gates: tuple[Pin, ...]
+    prices: bytes | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +87,12 @@ def _gather(spec: SweepSpec, folder: Path, plugins: PluginSource) -> _Gathered:
     tasks = [gathering.task(index, task) for index, task in enumerate(spec.tasks)]
     arms = [gathering.arm(index, arm) for index, arm in enumerate(spec.arms)]
     gates = [gathering.gate(index, spec) for index in range(len(spec.gates))]
+    prices = None if spec.prices is None else gathering.prices(spec.prices)
     gathering.sandbox(spec.sandbox)
     problems = [*cross_checks(spec), *gathering.problems]
     if problems:
         raise ProblemsError(problems)
-    return _Gathered(_whole(tasks), _whole(arms), _whole(gates))
+    return _Gathered(_whole(tasks), _whole(arms), _whole(gates), prices)
 
 
 def _whole(found: Iterable[T | None]) -> tuple[T, ...]:
@@ -141,7 +144,14 @@ def _task(blobs: BlobStore, task: TaskSpec, read: TaskInput, snapshot: Snapshot)
 def _arm(blobs: BlobStore, arm: ArmSpec, read: ArmInput) -> Arm:
     boundary = () if arm.overlay is None else arm.overlay.boundary
     overlay = None if read.overlay is None else _overlay(blobs, read.overlay, boundary)
-    return Arm(name=arm.name, role=arm.role, agent=read.agent, program=read.program, overlay=overlay)
+    return Arm(
+        name=arm.name,
+        role=arm.role,
+        agent=read.agent,
+        program=read.program,
+        provider=arm.provider,
+        overlay=overlay,
+    )
 
 
 def _overlay(blobs: BlobStore, read: OverlayInput, boundary: tuple[str, ...]) -> Overlay:
@@ -164,6 +174,7 @@ def _plan(expanded: Expanded, tasks: tuple[Task, ...], arms: tuple[Arm, ...], ga
         cells=tuple(cells) if expanded.has_cells else (),
         metrics=spec.metrics,
         gates=gates,
+        cell_budget=spec.cell_budget,
         sandbox=spec.sandbox,
         dispatch=spec.dispatch,
         retry=spec.retry,

@@ -12,10 +12,11 @@ from pydantic import JsonValue
 
 from farm.errors import SpecError
 from farm.gates.protocol import Gate, NeedsMetrics
-from farm.model import MIB, ArmSpec, Metric, OverlaySpec, Pin, PluginSpec, SweepSpec, TaskSpec, matches_any
+from farm.model import MIB, ArmSpec, Metric, OverlaySpec, Pin, PluginSpec, SweepSpec, TaskSpec, Wire, matches_any
 from farm.planning.admit import MOST_PROMPT_BYTES, prompt_problem
 from farm.planning.folder import folder_paths, pack_folder, read_file
 from farm.planning.ports import Group, PluginSource
+from farm.planning.prices import read_prices
 from farm.planning.problems import Loc, Problem
 
 MOST_INSTRUCTION_BYTES = 1 * MIB
@@ -75,7 +76,7 @@ class Gathering:
     def arm(self, index: int, arm: ArmSpec) -> ArmInput | None:
         """Check an arm's plug-ins and read its overlay."""
         loc: Loc = ("arms", index)
-        agent = self._pin("agents", arm.agent, (*loc, "agent"))
+        agent = self._agent(arm, loc)
         program = self._pin("programs", arm.program, (*loc, "program"))
         overlay = None if arm.overlay is None else self._overlay(arm.overlay, (*loc, "overlay"))
         return ArmInput(agent, program, overlay) if agent is not None and program is not None else None
@@ -88,9 +89,23 @@ class Gathering:
             ("gates", index), lambda: _gate(self.plugins.load("gates", chosen.kind), chosen, tasks, spec.metrics)
         )
 
+    def prices(self, name: str) -> bytes | None:
+        """Read and check the price table."""
+        return self._take(("prices",), lambda: read_prices(self.folder / name))
+
     def sandbox(self, name: str) -> None:
         """Check that the sandbox's backend is known; it need not work on this machine."""
         self._take(("sandbox",), lambda: self.plugins.check("sandboxes", name))
+
+    def _agent(self, arm: ArmSpec, loc: Loc) -> Pin | None:
+        factory = self._take((*loc, "agent", "kind"), lambda: self.plugins.load("agents", arm.agent.kind))
+        if factory is None:
+            return None
+        agent = self._take((*loc, "agent"), lambda: factory(arm.agent.options))
+        if agent is None:
+            return None
+        self._take((*loc, "provider"), lambda: _ensure_provider_fits(arm, agent.wires))
+        return _pin_of(arm.agent.kind, agent)
 
     def _pin(self, group: Group, chosen: PluginSpec, loc: Loc) -> Pin | None:
         factory = self._take((*loc, "kind"), lambda: self.plugins.load(group, chosen.kind))
@@ -166,6 +181,19 @@ class _Versioned(Protocol):
 
 def _pin_of(kind: str, plugin: _Versioned) -> Pin:
     return Pin(name=kind, version=plugin.version, options=plugin.options)
+
+
+def _ensure_provider_fits(arm: ArmSpec, wires: tuple[Wire, ...]) -> None:
+    if wires and arm.provider is None:
+        raise SpecError(
+            f"the agent {arm.agent.kind!r} asks a model, and arm {arm.name!r} names no provider; "
+            "add `provider:` with a name that the workers' FARM_PROVIDERS knows, for example anthropic or openai"
+        )
+    if arm.provider is not None and not wires:
+        raise SpecError(
+            f"the agent {arm.agent.kind!r} of arm {arm.name!r} asks no model; drop `provider: {arm.provider}`, "
+            "or say by which wire it asks"
+        )
 
 
 def _gate(factory: Callable[[], Gate], chosen: PluginSpec, tasks: tuple[str, ...], metrics: tuple[Metric, ...]) -> Pin:

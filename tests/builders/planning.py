@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from farm.adapters.memory.store import MemoryBlobs
 from farm.errors import SpecError
-from farm.model import Plan
+from farm.model import Plan, Wire
 from farm.planning import plan_sweep
 from farm.plugins import Plugins
 
@@ -48,11 +48,18 @@ class Plugin:
     """An agent, program or oracle that takes any option but `wrong`."""
 
     version = "7"
+    wires: tuple[Wire, ...] = ()
 
     def __init__(self, options: dict[str, JsonValue]) -> None:
         if "wrong" in options:
             raise SpecError("the option 'wrong' is not known here")
         self.options = options
+
+
+class AskingPlugin(Plugin):
+    """An agent that asks a model."""
+
+    wires = (Wire.ANTHROPIC,)
 
 
 class CountingGate:
@@ -73,7 +80,7 @@ class CountingGate:
 def plugins(**more: Mapping[str, Callable[..., Any]]) -> Plugins:
     """Give a registry of doubles, with `more` groups added or replaced."""
     doubles: dict[str, Mapping[str, Callable[..., Any]]] = {
-        "agents": {"robot": Plugin},
+        "agents": {"robot": Plugin, "asking": AskingPlugin},
         "programs": {"single": Plugin},
         "oracles": {"check": Plugin},
         "gates": {"counting": CountingGate},

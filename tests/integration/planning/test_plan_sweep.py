@@ -2,6 +2,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from farm.adapters.memory.store import MemoryBlobs
 from farm.errors import SpecError
-from farm.model import Digest, Plan
+from farm.model import CellBudget, Digest, Plan, PriceTable, parse_record
 from farm.version import __version__
 from tests.builders.planning import SWEEP, Plugin, a_sweep, planned, plugins
 
@@ -46,6 +47,33 @@ def test_plug_ins_are_pinned_at_their_version_with_their_own_options(tmp_path: P
     agent = plan.arms[0].agent
     assert (agent.name, agent.version, agent.options) == ("robot", "7", {"speed": 3})
     assert plan.arms[0].program.name == "single"
+
+
+def test_an_arms_provider_the_prices_and_a_cells_budget_are_pinned(tmp_path: Path) -> None:
+    text = SWEEP.replace("agent: {kind: robot}", "agent: {kind: asking}\n    provider: acme")
+    file = a_sweep(tmp_path, text + "prices: prices.yaml\ncell_budget: {cost_usd: 1.50}\n")
+    (tmp_path / "prices.yaml").write_text("models: {m: {input: 1, output: 2, cache_read: 0, cache_write: 1}}\n")
+    blobs = MemoryBlobs()
+    plan = planned(file, blobs)
+    assert [arm.provider for arm in plan.arms] == ["acme", "acme"]
+    assert plan.cell_budget == CellBudget(cost_usd=Decimal("1.5"))
+    assert plan.prices is not None
+    assert parse_record(PriceTable, blobs.get(plan.prices), "prices").models["m"].output == 2
+    assert plan.lock(plan.cells[0]) != planned(a_sweep(tmp_path / "again", text)).lock(plan.cells[0])
+
+
+@pytest.mark.parametrize(
+    ("arm", "words"),
+    [
+        ("agent: {kind: asking}", "arms[0].provider: the agent 'asking' asks a model, and arm 'baseline' names no"),
+        (
+            "agent: {kind: robot}\n    provider: acme",
+            "arms[0].provider: the agent 'robot' of arm 'baseline' asks no model",
+        ),
+    ],
+)
+def test_an_arm_names_a_provider_just_when_its_agent_asks_a_model(tmp_path: Path, arm: str, words: str) -> None:
+    assert words in refused(a_sweep(tmp_path, SWEEP.replace("agent: {kind: robot}", arm, 1)))
 
 
 def test_a_gates_policy_is_pinned(tmp_path: Path) -> None:

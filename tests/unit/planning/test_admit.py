@@ -45,6 +45,12 @@ def test_one_arm_alone_may_be_an_incumbent_or_a_control() -> None:
             ("arms", 1, "overlay", "boundary"),
             "bounds nothing",
         ),
+        ({"cell_budget": {"tokens": 5}}, ("cell_budget",), "no arm names a provider"),
+        (
+            {"cell_budget": {"cost_usd": 5}, "arms": [OFF | {"provider": "p"}]},
+            ("cell_budget", "cost_usd"),
+            "needs `prices:`",
+        ),
         ({"trials": 10_000, "tasks": [TASK | {"id": f"t{n}"} for n in range(51)]}, ("trials",), "1020000 cells"),
     ],
 )
