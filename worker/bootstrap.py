@@ -5,7 +5,7 @@ import secrets
 import signal
 import threading
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, closing, suppress
 from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -116,18 +116,21 @@ def clear_root() -> int:
 def make_line(flag: ShutdownFlag) -> CellLine:
     """Build the line of one slot, with a number and connections of this process's own: call it after the fork."""
     settings = read_settings()
-    slot = take_slot(settings.root)  # held until this process ends
-    exchange, store = redis.connect(redis_url()), open_store()
-    ports = LinePorts(
-        exchange=Exchange(exchange.leases, SignalsOrShutdown(exchange.signals, flag), exchange.events),
-        truth=Truth(store.blobs, store.records),
-        sandbox=make_sandbox(),
-        plugins=plugins(),
-        clock=system_clock.SystemClock(),
-    )
-    holder = f"{settings.host}/{secrets.token_hex(6)}"
-    place = Place(settings.host, slot.number, settings.root, holder, settings.sandbox)
-    return CellLine(ports, place, Timing(settings.lease_ttl_s, settings.beat_s))
+    with ExitStack() as undo:  # a line that can't be made is tried again at the next ticket
+        slot = undo.enter_context(closing(take_slot(settings.root)))  # held until this process ends
+        exchange, store = undo.enter_context(closing(redis.connect(redis_url()))), open_store()
+        ports = LinePorts(
+            exchange=Exchange(exchange.leases, SignalsOrShutdown(exchange.signals, flag), exchange.events),
+            truth=Truth(store.blobs, store.records),
+            sandbox=undo.enter_context(closing(make_sandbox())),
+            plugins=plugins(),
+            clock=system_clock.SystemClock(),
+        )
+        holder = f"{settings.host}/{secrets.token_hex(6)}"
+        place = Place(settings.host, slot.number, settings.root, holder, settings.sandbox)
+        line = CellLine(ports, place, Timing(settings.lease_ttl_s, settings.beat_s))
+        undo.pop_all()
+        return line
 
 
 def make_heartbeat(slots: int, busy: Callable[[], int]) -> Heartbeat:

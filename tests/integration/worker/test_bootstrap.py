@@ -1,0 +1,47 @@
+"""What a slot holds before its first cell."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+_TRIES = """
+import json, os
+from pathlib import Path
+from worker import bootstrap
+from worker.health.shutdown import ShutdownFlag
+
+def held():
+    return [len(os.listdir("/proc/self/fd")), Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()]
+
+flag, seen, numbers = ShutdownFlag(), [], bootstrap.work_root() / "slots"
+for _ in range(3):
+    try:
+        bootstrap.make_line(flag)
+    except FileExistsError as error:
+        assert error.filename.endswith("/cells"), error
+        seen.append([*held(), sorted(os.listdir(numbers))])
+print(json.dumps(seen))
+"""
+
+
+@pytest.mark.usefixtures("bubblewrap")
+def test_a_line_that_can_not_be_made_again_and_again_leaves_nothing(tmp_path: Path, work_root: Path) -> None:
+    root = work_root / "no-room"
+    root.mkdir(mode=0o711)
+    (root / "cells").touch()
+    environment = {"PATH": os.environ["PATH"], "FARM_REDIS_URL": "redis://127.0.0.1:1/0", "FARM_WORK_ROOT": str(root)}  # noqa: TID251 (tests have no settings)
+    done = subprocess.run(
+        [sys.executable, "-c", _TRIES],
+        env=environment | {"FARM_STORE": (tmp_path / "store").as_uri(), "FARM_HOST_ID": "host-1"},
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    first, second, third = json.loads(done.stdout)
+    assert first == second == third
+    assert first[1:] == [[], ["0"]]
