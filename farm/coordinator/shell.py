@@ -47,7 +47,6 @@ class Shell:
         self._effects = deque[Effect]()
         self._hints = deque[CellEvent]()
         self._waits = dict[int, _Wait]()
-        self._refusals = dict[int, int]()
         self._state = begin(len(records.plan.cells), Policies.of(records.plan))
         self._started_s = ports.clock.monotonic()
         self._slots = 0
@@ -142,10 +141,6 @@ class Shell:
                 del self._waits[index]
                 self._tell(on.WaitOver(index, wait.attempt))
 
-    def note(self, text: str) -> None:
-        """Put a line on the display."""
-        self._tally.note(text)
-
     def progress(self, outage: str | None = None) -> Progress:
         """Say how far the sweep is."""
         cells = self._state.window.cells
@@ -166,7 +161,7 @@ class Shell:
             return f"the last {self._state.breaker.streak} results are unusable; earlier cells decide whether to go on"
         if self._slots == 0 and not self.is_over:
             return "no host works: start a worker"
-        offers = max(self._refusals.values(), default=0)
+        offers = self._watch.refusals
         if offers < _OFFERS_BEFORE_A_WORD:
             return None
         return f"a ticket was offered {offers} times and no worker could begin it: see the workers' logs"
@@ -178,9 +173,9 @@ class Shell:
     def _follow(self, hint: CellEvent) -> None:
         if not 0 <= hint.index < self._state.cells or self._state.ledger.has(hint.index):
             return
-        self._refusals.pop(hint.index, None)
         match hint.kind:
             case EventKind.CLAIMED:
+                self._watch.begun(hint.index, hint.attempt)
                 self._tell(on.Claimed(hint.index, hint.attempt))
             case EventKind.FINISHED:
                 if not self._look(hint.index, hint.attempt):
@@ -235,7 +230,7 @@ class Shell:
         if self._records.claim(index, attempt) is None:
             self._log.info("ticket.repeated", cell=self._records.plan.cells[index].id, attempt=attempt)
             if self._idle_slots > 0 or (live is not None and live.phase is Phase.RUNNING):
-                self._refusals[index] = self._refusals.get(index, 0) + 1
+                self._watch.refused(index, attempt)
             self._tell(on.Overdue(index, attempt))
         elif live is not None and live.phase is Phase.QUEUED:
             self._tell(on.Claimed(index, attempt))  # its lease is looked for next

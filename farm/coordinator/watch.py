@@ -1,10 +1,12 @@
 """The watch: which cells have been silent for too long. It suspects; only the store convicts."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from farm.coordinator.ports import Rhythm
-from farm.coordinator.window import Phase, Window
+from farm.coordinator.window import Live, Phase, Window
+
+_MOST_BETWEEN_LOOKS_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +22,8 @@ class Suspect:
 @dataclass(frozen=True, slots=True)
 class _Absence:
     attempt: int
-    since_s: float
+    seen_s: float = 0.0
+    """For how long it has been seen; what nobody could see does not count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,11 @@ class _Sent:
     attempt: int
     at_s: float
     wait_s: float
+    refusals: int = 0
+
+
+def _is_current(sent: _Sent, live: Live | None) -> bool:
+    return live is not None and live.attempt == sent.attempt
 
 
 class Watch:
@@ -37,40 +45,64 @@ class Watch:
         self._rhythm = rhythm
         self._absences = dict[int, _Absence]()
         self._sent = dict[int, _Sent]()
+        self._looked_s = 0.0
 
     def sent(self, index: int, attempt: int, now_s: float) -> None:
         """Note a ticket; a repeated one waits twice as long."""
         before = self._sent.get(index)
-        is_repeat = before is not None and before.attempt == attempt
-        wait_s = min(before.wait_s * 2, self._rhythm.overdue_most_s) if before and is_repeat else self._rhythm.overdue_s
-        self._sent[index] = _Sent(attempt, now_s, wait_s)
+        if before is not None and before.attempt == attempt:
+            wait_s = min(before.wait_s * 2, self._rhythm.overdue_most_s)
+            self._sent[index] = replace(before, at_s=now_s, wait_s=wait_s)
+        else:
+            self._sent[index] = _Sent(attempt, now_s, self._rhythm.overdue_s)
+
+    def refused(self, index: int, attempt: int) -> None:
+        """Note that the ticket reached workers with room, and none of them could begin its cell."""
+        sent = self._sent.get(index)
+        if sent is not None and sent.attempt == attempt:
+            self._sent[index] = replace(sent, refusals=sent.refusals + 1)
+
+    def begun(self, index: int, attempt: int) -> None:
+        """Note that a worker has begun the attempt, so that its ticket is no longer waited for."""
+        sent = self._sent.get(index)
+        if sent is not None and sent.attempt == attempt:
+            del self._sent[index]
+
+    @property
+    def refusals(self) -> int:
+        """How often the ticket was refused that was refused most."""
+        return max((sent.refusals for sent in self._sent.values()), default=0)
 
     def finished_without_trace(self, index: int, attempt: int) -> None:
         """Note that a worker says it is done with the attempt and the store shows nothing: no need to be patient."""
-        self._absences[index] = _Absence(attempt, float("-inf"))
+        self._absences[index] = _Absence(attempt, float("inf"))
 
     def absent(self, window: Window, held: frozenset[int], now_s: float) -> Iterator[Suspect]:
         """Yield running cells that have had no lease for a while; `held` are the cells with one."""
         running = {index: live for index, live in window.cells.items() if live.phase is Phase.RUNNING}
+        # between two looks far apart lies an outage, in which nobody could renew a lease
+        passed_s = min(now_s - self._looked_s, _MOST_BETWEEN_LOOKS_S)
+        self._looked_s = now_s
         self._absences = {
-            index: absence
+            index: replace(absence, seen_s=absence.seen_s + passed_s)
             for index, absence in self._absences.items()
             if index in running and index not in held and running[index].attempt == absence.attempt
         }
         for index, live in running.items():
             if index in held:
                 continue
-            absence = self._absences.setdefault(index, _Absence(live.attempt, now_s))
-            if now_s > absence.since_s:  # a lease that ends between two looks has most often just finished
-                is_gone = now_s - absence.since_s >= self._rhythm.absence_s
-                yield Suspect(index, live.attempt, is_gone=is_gone)
+            absence = self._absences.setdefault(index, _Absence(live.attempt))
+            if absence.seen_s > 0:  # a lease that ends between two looks has most often just finished
+                yield Suspect(index, live.attempt, is_gone=absence.seen_s >= self._rhythm.absence_s)
 
     def overdue(self, window: Window, now_s: float, *, has_idle_slots: bool) -> Iterator[Suspect]:
         """Yield queued cells whose ticket has been on its way for too long."""
         queued = {index: live for index, live in window.cells.items() if live.phase is Phase.QUEUED}
-        self._sent = {index: sent for index, sent in self._sent.items() if index in window.cells}
+        self._sent = {index: sent for index, sent in self._sent.items() if _is_current(sent, window.cells.get(index))}
         for index, live in queued.items():
-            sent = self._sent.setdefault(index, _Sent(live.attempt, now_s, self._rhythm.overdue_s))
+            sent = self._sent.get(index)
+            if sent is None:
+                continue  # it is about to be sent
             patience_s = sent.wait_s if has_idle_slots else self._rhythm.overdue_most_s
             if now_s - sent.at_s >= patience_s:
                 yield Suspect(index, live.attempt, is_gone=True)

@@ -74,6 +74,44 @@ def test_a_cell_that_no_worker_can_begin_is_told() -> None:
     assert farm.run(step).kind is EndKind.INTERRUPTED
 
 
+def test_a_cell_that_could_not_be_begun_is_told_no_longer_when_it_is_through() -> None:
+    farm = Farm(a_plan(trials=1))
+    worker, tickets = Worker(farm), list[Ticket]()
+
+    def step(_turn: int) -> bool:
+        """Begin no cell until that was told; then finish the first without any hint; the second goes on."""
+        offered = farm.dispatcher.take()
+        tickets.extend(offered)
+        if not any(seen.waiting for seen in farm.seen):
+            for ticket in offered:
+                farm.leases.release(Lease.model_validate(farm.leases.claim(ticket, "broken", 30.0)))
+        elif not worker.held:
+            assert all(worker.claim(ticket) for ticket in tickets[:2])
+            worker.finish(0, evidence())
+            farm.events.receive(farm.sweep, 0.0)
+            farm.hint(EventKind.CLAIMED, 1, 1)
+        worker.renew()
+        return farm.clock.monotonic() > 40
+
+    farm.run(step)
+    assert (farm.seen[-1].done, farm.seen[-1].running, farm.seen[-1].waiting) == (1, 1, None)
+
+
+def test_a_ticket_that_nobody_claims_is_soon_sent_again() -> None:
+    farm = Farm(a_plan(trials=1))
+    sent_at_s = dict[int, list[float]]()
+
+    def step(_turn: int) -> bool:
+        for ticket in farm.dispatcher.take():
+            sent_at_s.setdefault(ticket.index, []).append(farm.clock.monotonic())
+        return farm.clock.monotonic() > 20
+
+    farm.run(step)
+    first_s, second_s, third_s = sent_at_s[0]
+    assert 5 <= second_s - first_s < 6
+    assert 10 <= third_s - second_s < 11
+
+
 def test_a_straggler_does_not_hold_the_rest() -> None:
     farm = Farm(a_plan(trials=10), slots=1)
     worker = Worker(farm)

@@ -10,7 +10,7 @@ from farm.coordinator.loop import Coordinator, EndKind
 from farm.errors import IntegrityError, TransientError
 from farm.model import CloseReason, Digest, FaultKind, Result, Ticket, canonical_json, parse_record
 from farm.model.keys import result_key
-from tests.builders.sweeps import Farm, Finding, a_plan, evidence, fault, quick_retry
+from tests.builders.sweeps import Farm, Finding, Worker, a_plan, evidence, fault, quick_retry
 
 
 @dataclass
@@ -79,6 +79,29 @@ def test_an_outage_is_told_once_and_waited_out() -> None:
     assert end.kind is EndKind.CLOSED
     told = [progress.waiting for progress in farm.seen if progress.waiting and "no connection" in progress.waiting]
     assert len(told) == 1
+
+
+def test_an_outage_is_not_counted_as_a_worker_s_silence() -> None:
+    farm = Farm(a_plan(trials=1))
+    worker, switch = Worker(farm), Switch(farm.leases)
+
+    def step(_turn: int) -> None:
+        now_s = farm.clock.monotonic()
+        for ticket in farm.dispatcher.take():
+            worker.claim(ticket)
+        if now_s < 3:
+            farm.leases.forget(farm.sweep)  # wiped, just before it goes away for longer than a lost lease is waited for
+        switch.is_cut = 3 <= now_s < 15
+        if 15.5 <= now_s < 25:
+            worker.renew()
+        if now_s >= 25 and worker.held:
+            worker.finish(0, evidence())
+            worker.finish(1, evidence())
+
+    end = farm.run(step, Coordinator(farm.sweep, "first", replace(farm.ports, leases=switch)))  # type: ignore[arg-type]  # a proxy
+    assert end.close is not None
+    assert (end.close.reason, farm.attempts(0), farm.attempts(1)) == (CloseReason.COMPLETE, [1], [1])
+    assert farm.seen[-1].failed == 0
 
 
 def test_an_outage_can_be_interrupted() -> None:
