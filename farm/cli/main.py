@@ -64,6 +64,7 @@ def _named(error: OSError) -> str:
 
 def main() -> None:
     """Run the command line and exit with the code that says what happened."""
+    stdout = sys.stdout
     try:
         code = farm.main(standalone_mode=False)
     except click.exceptions.Exit as ending:
@@ -78,8 +79,10 @@ def main() -> None:
         code = error.exit_code
     except (KeyboardInterrupt, click.Abort):
         code = codes.INTERRUPTED
-    except SystemExit:  # click's answer to a pipe that nobody reads any more, with the code of a failed gate
-        code = codes.PIPE_CLOSED
+    except SystemExit:
+        if sys.stdout is stdout:
+            raise
+        code = codes.PIPE_CLOSED  # click's answer to a pipe that nobody reads: another stdout, a failed gate's code
     except OSError as error:
         click.echo(f"farm: {_named(error)}; see to the path, its rights and the disk's space", err=True)
         code = SpecError.exit_code

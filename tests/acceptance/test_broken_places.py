@@ -37,6 +37,16 @@ def test_output_that_nobody_reads_is_no_verdict(desk: Desk) -> None:
     assert ended.stderr.strip() in {"141", "0"}, ended.stderr
 
 
+def test_a_plug_in_that_ends_the_program_is_no_closed_pipe(desk: Desk) -> None:
+    (desk.here / "quitter.py").write_text("raise SystemExit(9)\n")
+    folder = desk.here / "quitter-1.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: quitter\nVersion: 1\n")
+    (folder / "entry_points.txt").write_text("[farm.stores]\nquit = quitter:open_store\n")
+    ended = desk.farm("status", "--store", "quit://now", env={"PYTHONPATH": str(desk.here)})
+    assert ended.code == 9, ended
+
+
 def test_an_open_sweep_is_not_finalized_by_mistake_and_a_cancelled_one_says_so(desk: Desk) -> None:
     sweep = desk.farm("submit", QUICKSTART).out.strip()
     refused = desk.farm("finalize", sweep, "--json")
