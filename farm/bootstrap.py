@@ -41,6 +41,8 @@ class Exchange:
     """What passes through Redis: all of it may be lost without losing a result."""
 
     url: str
+    shown_url: str
+    """For people: without what is secret."""
     leases: LeaseBook
     signals: Signals
     hosts: HostRegistry
@@ -114,6 +116,7 @@ def connect(url: str) -> Exchange:
     server.ping()
     return Exchange(
         url=url,
+        shown_url=server.shown_url,
         leases=server.leases,
         signals=server.signals,
         hosts=server.hosts,

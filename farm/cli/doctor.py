@@ -37,9 +37,9 @@ def _store(url: str | None, settings: Settings) -> Finding:
 
 def _queue(settings: Settings) -> Finding:
     try:
-        with bootstrap.own_or_embedded_exchange(settings):
-            place = settings.redis_url or "none named; a private server starts for a run"
-            return Finding("queue", ok=True, detail=place.rpartition("@")[2].partition("?")[0])
+        with bootstrap.own_or_embedded_exchange(settings) as exchange:
+            place = exchange.shown_url if settings.redis_url else "none named; a private server starts for a run"
+            return Finding("queue", ok=True, detail=place)
     except FarmError as error:
         return Finding("queue", ok=False, detail=str(error), fix="set FARM_REDIS_URL, or install redis-server")
 

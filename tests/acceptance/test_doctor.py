@@ -15,3 +15,11 @@ def test_the_columns_hold_and_no_line_shows_a_programs_values(desk: Desk) -> Non
     assert {line[:6] for line in lines} == {"ok    "}
     assert {line[6 + width : 8 + width] for line in lines} == {"  "}
     assert [line for line in lines if set(line[6 + width :]) & set("{}[]")] == []
+
+
+def test_the_password_of_the_queue_is_not_shown(desk: Desk, redis_url: str) -> None:
+    place, _, options = redis_url.partition("?")
+    secret = f"client_name=hush{options and '&'}{options}"
+    ended = desk.farm("doctor", env={"FARM_REDIS_URL": f"{place}?{secret}"})
+    (line,) = [line for line in ended.out.splitlines() if line.split()[1] == "queue"]
+    assert line.endswith(place)

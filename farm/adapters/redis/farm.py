@@ -22,6 +22,11 @@ class RedisFarm:
         self.events = RedisEvents(server)
         self.leadership = RedisLeadership(server)
 
+    @property
+    def shown_url(self) -> str:
+        """The server's URL without what is secret in it."""
+        return self._server.shown_url
+
     def ping(self) -> None:
         """Ask the server whether it is there, lets us in, and will not drop what it was told."""
         with self._server.answering() as client:
@@ -30,7 +35,7 @@ class RedisFarm:
         policy = str(memory.get("maxmemory_policy", "noeviction"))
         if policy.startswith("allkeys") and memory.get("maxmemory"):
             raise SpecError(
-                f"Redis at {self._server.shown_url} would evict tickets and leases when it is full "
+                f"Redis at {self.shown_url} would evict tickets and leases when it is full "
                 f"(maxmemory-policy {policy}); set it to noeviction"
             )
 

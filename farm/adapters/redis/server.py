@@ -88,6 +88,8 @@ def shown(url: str) -> str:
     scheme, mark, rest = url.partition("://")
     if not mark:
         return "(not a URL)"
+    if {"=", "@"} <= set(rest.partition("?")[2]):
+        return scheme + mark + "…"  # an @ in an option, or a ? in the password: nobody can tell where the host stands
     return scheme + mark + rest.rpartition("@")[2].partition("?")[0]
 
 
