@@ -1,5 +1,6 @@
 """Unpack our own tar blobs, trusting none of them."""
 
+import errno
 import io
 import os
 import tarfile
@@ -9,19 +10,22 @@ from typing import IO
 from worker.trees.errors import TreeError
 
 _MOST_MEMBERS = 200_000
+_ITS_OWN_FAULT = {errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG}
+"""What a disk says to a tar that no disk could hold; anything else, no room among it, is the host's fault."""
 
 
 def unpack(body: bytes | Path, target: Path) -> tuple[str, ...]:
     """Unpack a tar of folders, regular files and links that stay inside into `target`; return the files' paths.
 
     Raises TreeError for an absolute path, `..`, a link that leaves `target`, a hard link, a device, a `.git` at the
-    top, a name twice, or no tar at all. Whatever the tar says, files are 0644 or 0755, folders 0755, owned by us.
+    top, a name twice or too long, or no tar at all. Whatever the tar says, files are 0644 or 0755, folders 0755, owned
+    by us.
     """
     stream: IO[bytes] = io.BytesIO(body) if isinstance(body, bytes) else body.open("rb")
     try:
         with stream, tarfile.open(fileobj=stream, mode="r:") as tar:
             return _unpack(tar, target)
-    except (tarfile.TarError, EOFError) as error:
+    except (tarfile.TarError, EOFError, ValueError, OverflowError) as error:  # ValueError: a NUL, letters in a number
         raise TreeError(f"not a readable tar: {error}") from error
 
 
@@ -34,21 +38,31 @@ def _unpack(tar: tarfile.TarFile, target: Path) -> tuple[str, ...]:
         path = _checked(member.name, links)
         if path is None:
             continue
-        place = target / path
-        if member.isdir():
-            place.mkdir(mode=0o755, parents=True, exist_ok=True)
-            continue
-        place.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
         if member.issym():
             _ensure_inside(path, member.linkname)
-            place.symlink_to(member.linkname)
             links.add(path)
-        elif member.isreg():
-            _write(tar, member, place)
-        else:
-            raise TreeError(f"a tar holds {path!r}, which is no file, folder or symbolic link")
-        paths.append(path)
+        try:
+            _lay(tar, member, target / path)
+        except OSError as error:
+            if error.errno not in _ITS_OWN_FAULT:
+                raise
+            raise TreeError(f"a tar holds {path!r}, which can't be placed: {error.strerror}") from error
+        if not member.isdir():
+            paths.append(path)
     return tuple(paths)
+
+
+def _lay(tar: tarfile.TarFile, member: tarfile.TarInfo, place: Path) -> None:
+    if member.isdir():
+        place.mkdir(mode=0o755, parents=True, exist_ok=True)
+        return
+    place.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+    if member.issym():
+        place.symlink_to(member.linkname)
+    elif member.isreg():
+        _write(tar, member, place)
+    else:
+        raise TreeError(f"a tar holds {member.name!r}, which is no file, folder or symbolic link")
 
 
 def _checked(name: str, links: set[str]) -> str | None:
@@ -67,7 +81,7 @@ def _checked(name: str, links: set[str]) -> str | None:
 
 def _ensure_inside(path: str, link: str) -> None:
     """Follow `link` by its text alone: no step may leave the root, whatever other links say."""
-    if link.startswith("/"):
+    if not link or link.startswith("/"):
         raise TreeError(f"the link {path!r} points to {link!r}, outside its folder")
     depth = len(PurePosixPath(path).parts) - 1
     for part in link.split("/"):
@@ -81,10 +95,7 @@ def _write(tar: tarfile.TarFile, member: tarfile.TarInfo, place: Path) -> None:
     if source is None:
         raise TreeError(f"a tar holds no bytes for {member.name!r}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    try:
-        descriptor = os.open(place, flags, 0o755 if member.mode & 0o100 else 0o644)
-    except FileExistsError as error:
-        raise TreeError(f"a tar holds {member.name!r} twice") from error
+    descriptor = os.open(place, flags, 0o755 if member.mode & 0o100 else 0o644)
     with source, os.fdopen(descriptor, "wb") as file:
         while chunk := source.read(1 << 20):
             file.write(chunk)
