@@ -15,3 +15,7 @@ class SandboxRefusedError(SandboxError):
 
 class SandboxCommandError(SandboxError):
     """The sandbox stood, but its command could not be executed: not found, not executable, arguments too long."""
+
+
+class SandboxUnhealthyError(SandboxError):
+    """Somebody in the sandbox can't be proven dead: take no more work on this host, and read nothing of the guest's."""

@@ -146,7 +146,8 @@ class Sandbox(Protocol):
         """Run `spec` to its end and return how it ended, once every process of it is dead.
 
         `stop` is asked at least every 0.1 s; when it says True the tree is killed and the kind is STOPPED.
-        Raises SandboxError when the command could not be started, SandboxRefusedError for an unsafe spec.
+        Raises SandboxError when the command could not be started, SandboxRefusedError for an unsafe spec,
+        SandboxUnhealthyError when somebody is not dead 5 s after SIGKILL.
         """
         ...
 

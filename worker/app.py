@@ -19,6 +19,7 @@ from farm.errors import SpecError
 from farm.model import Ticket
 from worker import bootstrap
 from worker.cell.line import CellLine
+from worker.health.fitness import Fitness
 from worker.health.heartbeat import Heartbeat
 from worker.health.shutdown import ShutdownFlag
 from worker.tasks import carry
@@ -26,16 +27,17 @@ from worker.tasks import carry
 
 @dataclass
 class _Process:
-    """What this process holds; the flag is shared by all of them."""
+    """What this process holds; flag and fitness are shared by all of them."""
 
     flag: ShutdownFlag = field(default_factory=ShutdownFlag)
+    fitness: Fitness = field(default_factory=Fitness)
     line: CellLine | None = None
     heartbeat: Heartbeat | None = None
     is_ending: bool = False
 
     def run(self, ticket: Ticket) -> None:
         if self.line is None:
-            self.line = bootstrap.make_line(self.flag)
+            self.line = bootstrap.make_line(self.flag, self.fitness)
         carry(self.line, ticket)
 
 
@@ -66,8 +68,16 @@ def _prepare_host(**_: object) -> None:
 @signals.worker_ready.connect
 def _start_heart(sender: Any, **_: object) -> None:  # noqa: ANN401 (celery's consumer has no type)
     bootstrap.watch_lifeline()
-    _process.heartbeat = bootstrap.make_heartbeat(sender.controller.concurrency, lambda: len(state.active_requests))
+    slots, fitness = sender.controller.concurrency, _process.fitness
+    _process.heartbeat = bootstrap.make_heartbeat(slots, lambda: len(state.active_requests), fitness)
     _process.heartbeat.start()
+
+
+@signals.task_received.connect
+def _leave_tickets_to_others(sender: Any, **_: object) -> None:  # noqa: ANN401 (celery's consumer has no type)
+    """Once unfit, take no ticket after this one: another worker could run what a slot here only refuses."""
+    if _process.fitness.problem is not None:
+        sender.call_soon(sender.cancel_task_queue, bootstrap.QUEUE)
 
 
 @signals.worker_shutting_down.connect

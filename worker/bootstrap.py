@@ -22,6 +22,7 @@ from sandbox.errors import SandboxError
 from sandbox.spec import Probe, Sandbox
 from worker.cell.line import CellLine
 from worker.cell.ports import Exchange, LinePorts, Place, Timing, Truth
+from worker.health.fitness import Fitness
 from worker.health.heartbeat import Heartbeat
 from worker.health.shutdown import ShutdownFlag, SignalsOrShutdown
 from worker.settings import WorkerSettings
@@ -31,6 +32,7 @@ from worker.staging.slots import take_slot
 _PLAYERS: tuple[Group, ...] = ("agents", "programs", "oracles")
 
 make_app = celery.make_app
+QUEUE = celery.QUEUE
 register = celery.register
 
 
@@ -89,10 +91,10 @@ def preflight() -> tuple[Probe, ...]:
     """Prove by effect that this host can contain a guest; a sandbox that can't be made is a failed probe."""
     settings = read_settings()
     try:
-        sandbox = make_sandbox()
-    except SpecError as error:
+        with closing(make_sandbox()) as sandbox:
+            return sandbox.preflight(settings.root)
+    except (SpecError, SandboxError) as error:
         return (Probe("sandbox", ok=False, detail=str(error)),)
-    return sandbox.preflight(settings.root)
 
 
 def ensure_fit() -> None:
@@ -113,7 +115,7 @@ def clear_root() -> int:
     return clear_leftovers(settings.root)
 
 
-def make_line(flag: ShutdownFlag) -> CellLine:
+def make_line(flag: ShutdownFlag, fitness: Fitness) -> CellLine:
     """Build the line of one slot, with a number and connections of this process's own: call it after the fork."""
     settings = read_settings()
     with ExitStack() as undo:  # a line that can't be made is tried again at the next ticket
@@ -125,6 +127,7 @@ def make_line(flag: ShutdownFlag) -> CellLine:
             sandbox=undo.enter_context(closing(make_sandbox())),
             plugins=plugins(),
             clock=system_clock.SystemClock(),
+            fitness=fitness,
         )
         holder = f"{settings.host}/{secrets.token_hex(6)}"
         place = Place(settings.host, slot.number, settings.root, holder, settings.sandbox)
@@ -133,18 +136,20 @@ def make_line(flag: ShutdownFlag) -> CellLine:
         return line
 
 
-def make_heartbeat(slots: int, busy: Callable[[], int]) -> Heartbeat:
+def make_heartbeat(slots: int, busy: Callable[[], int], fitness: Fitness) -> Heartbeat:
     """Build this worker's heartbeat; `busy` counts the slots at work."""
     settings, clock = read_settings(), system_clock.SystemClock()
 
     def facts() -> Host:
+        problem = fitness.problem
         return Host(
             id=f"{settings.host}/{os.getpid()}",
-            slots=slots,
+            slots=slots if problem is None else 0,
             busy=busy(),
             version=__version__,
             sandbox=settings.sandbox,
             seen_at=clock.now(),
+            problem=problem,
         )
 
     return Heartbeat(redis.connect(redis_url()).hosts, facts)

@@ -51,6 +51,7 @@ class Shell:
         self._started_s = ports.clock.monotonic()
         self._slots = 0
         self._idle_slots = 0
+        self._problem: str | None = None
         self._bug = ""
         self.close: Close | None = None
         self.is_left_open = False
@@ -101,6 +102,7 @@ class Shell:
         hosts = self._ports.hosts.live()
         self._slots = sum(host.slots for host in hosts)
         self._idle_slots = sum(max(0, host.slots - host.busy) for host in hosts)
+        self._problem = next((f"{host.id}: {host.problem}" for host in hosts if host.problem is not None), None)
         self._tell(on.SlotsChanged(self._slots))
 
     def see_orders(self) -> None:
@@ -160,10 +162,10 @@ class Shell:
         if self._state.paused_from is not None:
             return f"the last {self._state.breaker.streak} results are unusable; earlier cells decide whether to go on"
         if self._slots == 0 and not self.is_over:
-            return "no host works: start a worker"
+            return f"no host works: {self._problem or 'start a worker'}"
         offers = self._watch.refusals
         if offers < _OFFERS_BEFORE_A_WORD:
-            return None
+            return self._problem
         return f"a ticket was offered {offers} times and no worker could begin it: see the workers' logs"
 
     def _tell(self, event: Event) -> None:

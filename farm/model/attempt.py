@@ -46,6 +46,8 @@ class Refusal(StrEnum):
     """Another lease of the cell is live."""
     STALE = "stale"
     """Not the cell's current attempt."""
+    UNFIT = "unfit"
+    """This worker takes nothing more, whoever offers it: its host is unhealthy."""
 
 
 class StopReason(StrEnum):
@@ -77,10 +79,13 @@ class Host(Value):
     id: str
     """`<host>/<process>`: of one worker."""
     slots: int
+    """How many cells it takes at once; 0 where it has a problem."""
     busy: int
     version: str
     sandbox: str
     seen_at: datetime
+    problem: str | None = None
+    """Why it takes nothing more until a person has looked."""
 
 
 class EventKind(StrEnum):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sandbox.backends.cuts import Asked, Cut, Cuts, late_cut
-from sandbox.errors import SandboxError
+from sandbox.errors import SandboxError, SandboxUnhealthyError
 from sandbox.process.pipes import memory, owned_pipe, pipe
 from sandbox.process.reports import Report
 from sandbox.process.waiting import is_waited_for
@@ -47,7 +47,7 @@ class HostEnd:
 
 
 def run_on_host(order: HostOrder, owner: tuple[int, int], sink: Sink, stop: Callable[[], bool]) -> HostEnd:
-    """Run `order` as `owner` and wait until all of it is dead. Raises SandboxError when it isn't after 5 s."""
+    """Run `order` as `owner` and wait until all of it is dead. Raises SandboxUnhealthyError when it isn't after 5 s."""
     with ExitStack() as stack:
         running = _Running(stack, order, owner, sink)
         try:
@@ -122,7 +122,7 @@ class _Running:
         if not is_waited_for(self._started, _DEATH_S):
             self._started.kill()
             is_waited_for(self._started, _DEATH_S)
-            raise SandboxError(
+            raise SandboxUnhealthyError(
                 f"what {self._started.pid} started on this host is not dead after {_DEATH_S:.0f} s; look for it"
             )
 

@@ -17,7 +17,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Final
 
-from sandbox.errors import SandboxError, SandboxUnavailableError
+from sandbox.errors import SandboxError, SandboxUnavailableError, SandboxUnhealthyError
 from sandbox.process.waiting import is_readable, is_waited_for
 
 PLAN_FD: Final = 3
@@ -86,11 +86,14 @@ class Channel:
         self._say(b"kill")
 
     def find(self, pid: int) -> int | None:
-        """Give a pidfd of `pid`, a number of bubblewrap's; None when no process has it. Raises SandboxError."""
+        """Give a pidfd of `pid`, a number of bubblewrap's; None when nobody has it. Raises SandboxUnhealthyError."""
         self._say(b"find %d" % pid)
         while self.is_open:
             if not is_readable(self.fd, _ANSWER_S):
-                raise SandboxError(f"the spawner does not answer within {_ANSWER_S:.0f} s: this host is unhealthy")
+                raise SandboxUnhealthyError(
+                    f"the spawner does not answer within {_ANSWER_S:.0f} s, so nobody's death is proven: "
+                    "this host is unhealthy; take no more work here and look for processes in state D or T"
+                )
             letter = self._hear(0)
             if letter.text in (b"found", b"gone"):
                 return letter.fds[0] if letter.fds else None
@@ -254,7 +257,9 @@ class _Live:
                 self.process.kill()
                 is_dead = is_waited_for(self.process, _ANSWER_S) and is_dead
             if not is_dead:
-                raise SandboxError(f"the spawner is not dead {_ANSWER_S:.0f} s after its end: this host is unhealthy")
+                raise SandboxUnhealthyError(
+                    f"the spawner is not dead {_ANSWER_S:.0f} s after its end: this host is unhealthy"
+                )
 
     def abandon(self) -> None:
         if self.is_ours:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from sandbox.errors import SandboxError
+from sandbox.errors import SandboxError, SandboxUnhealthyError
 from sandbox.process.reports import Report, Status
 from sandbox.process.spawner import Channel, send_kill
 from sandbox.process.waiting import is_readable
@@ -73,7 +73,7 @@ class Tree:
         return channel.ended is not None or channel.failure is not None or not channel.is_open
 
     def end(self) -> Ending:
-        """Kill what is alive, wait until all is dead, and tell what is known. Raises SandboxError after 5 s."""
+        """Kill what is alive, wait until all is dead, tell what is known. Raises SandboxUnhealthyError after 5 s."""
         if self._ending is None:
             self._ending = self._end()
         return self._ending
@@ -201,8 +201,8 @@ class Tree:
                 raise self._unhealthy("somebody in the control group")
             time.sleep(_AGAIN_S)
 
-    def _unhealthy(self, what: str) -> SandboxError:
-        return SandboxError(
+    def _unhealthy(self, what: str) -> SandboxUnhealthyError:
+        return SandboxUnhealthyError(
             f"{what} is not dead {_DEATH_S:.0f} s after SIGKILL: "
             "this host is unhealthy; take no more work here and look for processes in state D"
         )

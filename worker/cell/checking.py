@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from farm.model import CheckRun, OracleFinding, SessionReport, WorkspaceMode
-from sandbox.errors import SandboxError
+from sandbox.errors import SandboxError, SandboxUnhealthyError
 from sandbox.spec import Bind, Stream
 from worker.cell.attempt import Attempt
 from worker.cell.boxes import Boxes, CheckPlan
@@ -51,10 +51,14 @@ class Checks:
         with self._hidden() as hidden:
             try:
                 return self._ask(sessions, hidden)
+            except SandboxUnhealthyError:
+                raise  # the first verifier may still run
             except SandboxError:
                 pass  # nothing was proven about the answer: only the verifier runs again
             try:
                 return self._ask(sessions, hidden)
+            except SandboxUnhealthyError:
+                raise
             except SandboxError as error:
                 raise VerifierBrokenError(f"the verifier could not be started, twice: {error}") from error
 

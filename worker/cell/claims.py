@@ -21,6 +21,8 @@ class Claims:
 
     def take(self, ticket: Ticket) -> Claimed | Refusal:
         """Claim the ticket's attempt, or say why not; every refusal is normal. What raises has taken nothing."""
+        if self.ports.fitness.problem is not None:
+            return Refusal.UNFIT
         lease = self.ports.exchange.leases.claim(ticket, next(self.holders), self.timing.lease_ttl_s)
         if isinstance(lease, Refusal):
             return lease

@@ -2,7 +2,7 @@
 
 from farm.model import Churn
 from worker.cell.attempt import Attempt
-from worker.cell.faults import one_line
+from worker.cell.faults import recordable
 from worker.collect.outputs import OutputCaps, take_outputs
 from worker.collect.patch import difference_of
 from worker.staging.ground import CellFolder
@@ -29,7 +29,7 @@ def _keep_patch(attempt: Attempt, template: Template, folder: CellFolder, after:
     try:
         found = difference_of(template.path, folder.workspace, changes_between(template.tree, after), scratch)
     except TreeError as error:
-        attempt.keeper.keep("patch.problem", "text/plain", one_line(str(error)).encode())
+        attempt.keeper.keep("patch.problem", "text/plain", recordable(str(error)).encode())
         return None
     finally:
         remove_tree(scratch)

@@ -35,20 +35,20 @@ def fault_of(error: Answerable) -> Fault:
             kind = FaultKind.EVIDENCE
         case _:  # the sandbox, the store, the disk: this host, now
             kind = FaultKind.HOST
-    return Fault(kind=kind, detail=one_line(f"{error}" or type(error).__name__))
+    return Fault(kind=kind, detail=recordable(f"{error}" or type(error).__name__))
 
 
 def fault_of_bug(error: Exception) -> Fault:
     """Record a bug of ours by its last line: type and message."""
-    return Fault(kind=FaultKind.BUG, detail=one_line(f"{type(error).__name__}: {error}"))
+    return Fault(kind=FaultKind.BUG, detail=recordable(f"{type(error).__name__}: {error}"))
 
 
 def unrecorded(error: FarmError | OSError) -> Fault:
     """Blame this host for an attempt whose artifacts or outcome the store did not take."""
-    return Fault(kind=FaultKind.HOST, detail=one_line(f"the attempt could not be recorded: {error}"))
+    return Fault(kind=FaultKind.HOST, detail=recordable(f"the attempt could not be recorded: {error}"))
 
 
-def one_line(text: str) -> str:
+def recordable(text: str) -> str:
     """Fit text into a record: one line, bounded, valid Unicode."""
     flat = " ".join(text.encode("utf-8", "backslashreplace").decode().split())
     return flat if len(flat) <= _MOST_DETAIL else f"{flat[:_MOST_DETAIL]}…"

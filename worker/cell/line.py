@@ -2,7 +2,7 @@
 
 Claim, stage, sessions, collect, verify, oracle, scope before and after it, upload, record, clean up, release.
 What must stay true: nothing is recorded without the right to (the lease, and claim.json); blobs stand before records
-name them; whatever happens in between, the cell's folder is removed and its processes are dead. What a guest does is
+name them; whatever happens in between, the cell's folder is removed once its processes are dead. What a guest does is
 evidence; an error that we can answer becomes a fault; anything else leaves this file as it came, as a bug, and
 `record_bug` writes it down.
 """
@@ -13,13 +13,14 @@ import structlog
 
 from farm.errors import TransientError
 from farm.model import EventKind, Evidence, Plan, Refusal, RetryPolicy, Ticket
+from sandbox.errors import SandboxUnhealthyError
 from worker.cell.attempt import Attempt, Finding
 from worker.cell.boxes import Boxes
 from worker.cell.cast import Cast, Casting
 from worker.cell.checking import Checks
 from worker.cell.claims import Claims, release, tell
 from worker.cell.collecting import collect
-from worker.cell.faults import ANSWERABLE, fault_of, fault_of_bug, one_line
+from worker.cell.faults import ANSWERABLE, fault_of, fault_of_bug, recordable
 from worker.cell.metrics import measure
 from worker.cell.ports import Claimed, LinePorts, Place, Timing
 from worker.cell.pulse import Pulse
@@ -48,6 +49,7 @@ class CellLine:
         self._templates = Templates(self._ground.templates, self._ground.drafts, ports.truth.blobs)
         self._casting = Casting(ports.truth, ports.plugins)
         self._folder: CellFolder | None = None
+        self._undead: str | None = None
         self._recorder = Recorder(ports.truth, ports.clock, place)
         holders = (f"{place.holder}/{number}" for number in itertools.count(1))
         self._claims = Claims(ports, place, self._timing, holders)
@@ -78,7 +80,8 @@ class CellLine:
     def close(self) -> None:
         """Give the host's folders back and end the sandbox's own processes, at the process's end."""
         self._ports.sandbox.close()
-        self._ground.close()
+        if self._undead is None:
+            self._ground.close()
 
     def _work(self, claimed: Claimed) -> LineEnd:
         attempt = self._attempt(claimed)
@@ -107,10 +110,18 @@ class CellLine:
             evidence = self._prove(attempt, self._casting.of(attempt.claimed.ticket), folder, pulse)
             return Finding(plan.retry, evidence=evidence)
         except ANSWERABLE as error:
+            if isinstance(error, SandboxUnhealthyError):
+                self._lose_fitness(recordable(str(error)))
             # What breaks while the cell is being stopped broke because of it.
             fault = fault_of(StoppedError(pulse.stop) if pulse.stop is not None else error)
             _log.warning("attempt.faulted", kind=fault.kind, detail=fault.detail)
             return Finding(plan.retry if plan is not None else RetryPolicy(), fault=fault)
+
+    def _lose_fitness(self, problem: str) -> None:
+        """Take nothing more in the whole worker, and leave the folder to the next one: somebody may live in it."""
+        _log.error("worker.unfit", problem=problem)
+        self._undead = problem
+        self._ports.fitness.lose(problem)
 
     def _ensure_sandbox(self, plan: Plan) -> None:
         if plan.sandbox != self._place.sandbox:
@@ -162,10 +173,12 @@ class CellLine:
 
     def _remove(self) -> str | None:
         """Remove the last attempt's folder, if it is there, and say why it could not be."""
+        if self._undead is not None:
+            return self._undead
         try:
             if self._folder is not None:
                 self._folder.remove()
         except (TreeError, OSError) as error:
             _log.warning("workspace.kept", problem=str(error))
-            return one_line(str(error))
+            return recordable(str(error))
         return None

@@ -9,6 +9,7 @@ from farm.model import Lease, Ticket
 from farm.plugins import Group
 from farm.ports import BlobStore, Clock, Events, LeaseBook, Records, Signals
 from sandbox.spec import Sandbox
+from worker.health.fitness import Fitness
 
 
 class PluginSource(Protocol):
@@ -63,6 +64,7 @@ class LinePorts:
     sandbox: Sandbox
     plugins: PluginSource
     clock: Clock
+    fitness: Fitness
 
 
 @dataclass(frozen=True, slots=True)

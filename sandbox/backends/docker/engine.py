@@ -15,7 +15,7 @@ import docker  # type: ignore[import-untyped]  # it ships no types; nothing of i
 from docker.errors import DockerException, NotFound  # type: ignore[import-untyped]  # the same
 
 from sandbox.backends.docker.container import OWNER_LABEL, Image, Json
-from sandbox.errors import SandboxError, SandboxUnavailableError
+from sandbox.errors import SandboxError, SandboxUnavailableError, SandboxUnhealthyError
 
 DEFAULT_URL = "unix:///var/run/docker.sock"
 _ANSWER_S = 30
@@ -135,7 +135,7 @@ class Engine:
         except NotFound:
             return
         except (DockerException, OSError) as error:
-            raise SandboxError(
+            raise SandboxUnhealthyError(
                 f"container {container[:12]} could not be removed, so its death is not proven: {error}; "
                 "take no more work here and look at the engine's log"
             ) from error

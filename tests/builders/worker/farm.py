@@ -36,6 +36,7 @@ from sandbox.spec import Sandbox
 from worker.agents.scripted import ScriptedAgent
 from worker.cell.line import CellLine
 from worker.cell.ports import Exchange, LinePorts, Place, Timing, Truth
+from worker.health.fitness import Fitness
 from worker.oracles.answer import AnswerOracle
 from worker.oracles.command import CommandOracle
 from worker.oracles.pytest_oracle import PytestOracle
@@ -96,6 +97,7 @@ class Farm:
         self.signals = MemorySignals()
         self.leases: LeaseBook = MemoryLeases(self.clock, self.signals)
         self.events = MemoryEvents()
+        self.fitness = Fitness()
         self.blobs: BlobStore = self.store.blobs
         self.records: Records = self.store.records
         self.plan = self._plan()
@@ -113,7 +115,9 @@ class Farm:
 
     def line(self, slot: int = 0) -> CellLine:
         exchange = Exchange(self.leases, self.signals, self.events)
-        ports = LinePorts(exchange, Truth(self.blobs, self.records), self.sandbox, self.plugins, self.clock)
+        ports = LinePorts(
+            exchange, Truth(self.blobs, self.records), self.sandbox, self.plugins, self.clock, self.fitness
+        )
         return CellLine(ports, Place("host-1", slot, self.root, f"host-1/{slot}"), self.timing)
 
     def outcome(self, attempt: int = 1) -> Outcome:

@@ -12,6 +12,7 @@ from farm.model import (
     CloseReason,
     EventKind,
     FaultKind,
+    Host,
     Lease,
     Refusal,
     RetryPolicy,
@@ -110,6 +111,26 @@ def test_a_ticket_that_nobody_claims_is_soon_sent_again() -> None:
     first_s, second_s, third_s = sent_at_s[0]
     assert 5 <= second_s - first_s < 6
     assert 10 <= third_s - second_s < 11
+
+
+def test_a_host_that_takes_nothing_more_is_told_with_its_reason() -> None:
+    farm = Farm(a_plan(trials=1), slots=0)
+    sick = Host(
+        id="host/7",
+        slots=0,
+        busy=0,
+        version="1",
+        sandbox="fake",
+        seen_at=farm.clock.now(),
+        problem="bubblewrap is not dead",
+    )
+    farm.hosts.beat(sick, 10**6)
+    farm.run(lambda turn: turn > 2)
+    assert farm.seen[-1].waiting == "no host works: host/7: bubblewrap is not dead"
+    farm.slots = 1
+    farm.beat()
+    farm.run(lambda turn: turn > 2, farm.coordinator("second"))
+    assert farm.seen[-1].waiting == "host/7: bubblewrap is not dead"
 
 
 def test_a_straggler_does_not_hold_the_rest() -> None:
