@@ -1,7 +1,7 @@
 """Control groups made ahead, each with a child of the spawner's that is in it already and waits.
 
-To be let into a group costs the kernel up to ten milliseconds of waiting, at every start: so it is done while the run
-before goes on. At most one pair waits; who finds none makes one. A fork has none of its parent's.
+To be let into a group of version 2 costs the kernel up to ten milliseconds of waiting, at every start: so it is done
+while the run before goes on. At most one pair waits; who finds none makes one. A fork has none of its parent's.
 """
 
 import os

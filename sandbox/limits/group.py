@@ -35,7 +35,7 @@ class Group:
         self._place.set_up()
         for folder in self._place.folders():
             try:
-                self.entries += (os.open(folder / "cgroup.procs", os.O_WRONLY | os.O_CLOEXEC),)
+                self.entries += (os.open(folder / self._place.entry, os.O_WRONLY | os.O_CLOEXEC),)
             except OSError as error:
                 raise SandboxError(f"{error.filename} can't be opened: {error.strerror}") from error
 

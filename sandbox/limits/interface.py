@@ -28,6 +28,8 @@ class Place(Protocol):
     """One group's folders, or those that a process is in."""
 
     kind: ClassVar[str]
+    entry: ClassVar[str]
+    """Name of the file in each folder by which one that has but one thread lets itself in."""
 
     @property
     def pids(self) -> Path:

@@ -24,6 +24,8 @@ class VersionOne:
     """A folder in each hierarchy, as `Place`."""
 
     kind: ClassVar[str] = "cgroup v1"
+    entry: ClassVar[str] = "tasks"
+    """A thread that lets itself in so waits for nobody; by cgroup.procs it waits for every processor, about 10 ms."""
 
     pids: Path
     memory: Path

@@ -18,6 +18,7 @@ class VersionTwo:
     """The one folder, as `Place`."""
 
     kind: ClassVar[str] = "cgroup v2"
+    entry: ClassVar[str] = "cgroup.procs"
 
     folder: Path
 

@@ -8,11 +8,12 @@
  *
  * First we say `ready` with a pidfd of ourselves, or `failed STEP ERRNO`. Then each message makes one child:
  *
- *   stand   with the descriptors channel, order, and any number of open cgroup.procs files
+ *   stand   with the descriptors channel, order, and any number of control groups' open entries
  *
  * The child enters the groups at once and waits on `order`, a socket of its own whose other end the worker holds, for
  * what to become. So the worker may have it stand by before there is anything to run: the kernel can take ten
- * milliseconds to let somebody into a group. One message on `order` makes it bubblewrap; its end makes it exit:
+ * milliseconds to let somebody into a group of version 2. One message on `order` makes it bubblewrap; its end makes it
+ * exit:
  *
  *   spawn UID GID SECCOMP   with the descriptors words, stdin, stdout, stderr, plan, status, report, and seccomp if
  *                           SECCOMP is 1

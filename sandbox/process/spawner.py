@@ -178,7 +178,7 @@ class Spawner:
         _spawners.add(self)
 
     def stand(self, groups: tuple[int, ...] = ()) -> "Standby":
-        """Make a child that enters `groups`, open cgroup.procs files, and waits to become a bubblewrap.
+        """Make a child that enters `groups`, their open entries, and waits to become a bubblewrap.
 
         Raises SandboxError; SandboxUnavailableError where no spawner can be had.
         """
