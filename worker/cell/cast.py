@@ -1,19 +1,15 @@
 """Who plays in a cell: its plan, its texts and its plug-ins, read once and kept for the cells that follow."""
 
-from collections import OrderedDict
-from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from farm.errors import IntegrityError, TransientError
 from farm.model import Arm, Cell, Digest, Pin, Plan, Task, Ticket, cell_lock, parse_record
 from farm.model.keys import plan_key
 from farm.plugins import Group
 from worker.cell.ports import PluginSource, Truth
+from worker.kept import Kept
 from worker.session import Agent, Oracle, Program
-
-K = TypeVar("K", bound=Hashable)
-V = TypeVar("V")
 
 _MOST_PLANS = 4
 _MOST_KEPT = 256
@@ -41,8 +37,8 @@ class Casting:
     def __init__(self, truth: Truth, plugins: PluginSource) -> None:
         self._truth = truth
         self._plugins = plugins
-        self._plans: _Kept[Digest, Plan] = _Kept(_MOST_PLANS)
-        self._casts: _Kept[tuple[Digest, str, str], _Parts] = _Kept(_MOST_KEPT)
+        self._plans: Kept[Digest, Plan] = Kept(_MOST_PLANS)
+        self._casts: Kept[tuple[Digest, str, str], _Parts] = Kept(_MOST_KEPT)
 
     def plan(self, ticket: Ticket) -> Plan:
         """Read the ticket's plan; raise IntegrityError when it is not there or not the plan that was meant."""
@@ -111,19 +107,3 @@ class _Parts:
     agent: Agent
     program: Program
     oracle: Oracle
-
-
-class _Kept(OrderedDict[K, V]):
-    """The values that were used last, at most so many."""
-
-    def __init__(self, most: int) -> None:
-        super().__init__()
-        self._most = most
-
-    def get_or(self, key: K, make: Callable[[], V]) -> V:
-        if key not in self:
-            self[key] = make()
-            if len(self) > self._most:
-                self.popitem(last=False)
-        self.move_to_end(key)
-        return self[key]

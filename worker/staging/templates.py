@@ -1,18 +1,13 @@
-"""Workspaces ready to copy: a snapshot with an arm's overlay laid over, as a git repository of one commit.
+"""Workspaces ready to copy: a snapshot with an arm's overlay laid over, as a git repository of one commit."""
 
-Made once a host and kept under a name that says all that went in, so that slots and workers can share them: whoever
-finishes first puts the folder in its place, the others drop theirs.
-"""
-
-import secrets
-from collections import OrderedDict
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from farm.errors import SpecError
 from farm.model import Digest, Overlay, Snapshot, canonical_json, matches_any
 from farm.ports import BlobStore
+from worker.kept import Kept
+from worker.staging.placing import place_once
 from worker.trees.archive import unpack
 from worker.trees.copying import listing
 from worker.trees.errors import TreeError
@@ -41,7 +36,7 @@ class Templates:
         self._root = root
         self._drafts = drafts
         self._blobs = blobs
-        self._known: OrderedDict[str, Template] = OrderedDict()
+        self._known: Kept[str, Template] = Kept(_MOST_TREES)
 
     def ready(self, snapshot: Snapshot, overlay: Overlay | None) -> Template:
         """Give the template of the snapshot under the overlay, making it when this host has none.
@@ -49,30 +44,17 @@ class Templates:
         Raises SpecError for a tar that a workspace can't be made of, or an overlay outside its boundary.
         """
         key = _key(snapshot, overlay)
-        template = self._known.get(key)
-        if template is None:
-            path = self._root / key
-            if not path.exists():
-                self._make(path, snapshot, overlay)
-            template = Template(path, scan(path), listing(path))
-            self._known[key] = template
-            if len(self._known) > _MOST_TREES:
-                self._known.popitem(last=False)
-        self._known.move_to_end(key)
-        return template
+        return self._known.get_or(key, lambda: self._ready(self._root / key, snapshot, overlay))
 
-    def _make(self, path: Path, snapshot: Snapshot, overlay: Overlay | None) -> None:
-        draft = self._drafts / secrets.token_hex(8)
-        draft.mkdir(mode=0o755)
-        try:
-            _unpack(self._blobs.get(snapshot.tree), draft, "the task's snapshot")
-            if overlay is not None and overlay.files is not None:
-                self._lay(overlay.files, overlay.boundary, draft)
-            commit_everything(draft)
-            with suppress(FileExistsError):
-                _move_unless_there(draft, path)
-        finally:
-            remove_tree(draft)
+    def _ready(self, path: Path, snapshot: Snapshot, overlay: Overlay | None) -> Template:
+        place_once(path, self._drafts, lambda draft: self._fill(draft, snapshot, overlay))
+        return Template(path, scan(path), listing(path))
+
+    def _fill(self, draft: Path, snapshot: Snapshot, overlay: Overlay | None) -> None:
+        _unpack(self._blobs.get(snapshot.tree), draft, "the task's snapshot")
+        if overlay is not None and overlay.files is not None:
+            self._lay(overlay.files, overlay.boundary, draft)
+        commit_everything(draft)
 
     def _lay(self, files: Digest, boundary: tuple[str, ...], draft: Path) -> None:
         laid = draft.with_name(f"{draft.name}-overlay")
@@ -105,15 +87,6 @@ def _replace(source: Path, root: Path, path: str) -> None:
     if target.is_dir() and not target.is_symlink():
         raise SpecError(f"the overlay's file {path!r} is a folder in the workspace")
     source.replace(target)
-
-
-def _move_unless_there(draft: Path, path: Path) -> None:
-    try:
-        draft.rename(path)  # a folder that is there and not empty is never replaced
-    except OSError as error:
-        if not path.exists():
-            raise
-        raise FileExistsError(path) from error
 
 
 def _key(snapshot: Snapshot, overlay: Overlay | None) -> str:
