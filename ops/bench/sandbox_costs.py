@@ -12,7 +12,6 @@ backend have columns, too.
 """
 
 import os
-import platform
 import random
 import statistics
 import subprocess
@@ -27,7 +26,7 @@ from sandbox.backends import plan, program, workroot
 from sandbox.backends.bubblewrap import Bubblewrap
 from sandbox.backends.docker import Docker
 from sandbox.process.tools import prepare
-from sandbox.seccomp import architecture_of
+from sandbox.seccomp import architecture_here
 from sandbox.seccomp import program as seccomp_program
 from sandbox.spec import ExitKind, Limits, SandboxSpec, Stream
 
@@ -74,10 +73,7 @@ class _Plain:
 
     def __init__(self, root: Path, box: Bubblewrap) -> None:
         self._drop = prepare(root / "bin").drop(*box.owner(0)) if os.geteuid() == 0 else ()
-        architecture = architecture_of(platform.machine())
-        if architecture is None:
-            raise SystemExit(f"no system-call filter is written for {platform.machine()}")
-        self._filter = seccomp_program(architecture)
+        self._filter = seccomp_program(architecture_here())
         self._layout = plan.HostLayout(
             roots=plan.root_links(),
             etc=workroot.write_etc(root / "etc", plan.SYNTHETIC_ETC),
