@@ -20,7 +20,6 @@ from farm.model import Ticket
 from worker import bootstrap
 from worker.cell.line import CellLine
 from worker.health.fitness import Fitness
-from worker.health.heartbeat import Heartbeat
 from worker.health.shutdown import ShutdownFlag
 from worker.tasks import carry
 
@@ -32,7 +31,6 @@ class _Process:
     flag: ShutdownFlag = field(default_factory=ShutdownFlag)
     fitness: Fitness = field(default_factory=Fitness)
     line: CellLine | None = None
-    heartbeat: Heartbeat | None = None
     is_ending: bool = False
 
     def run(self, ticket: Ticket) -> None:
@@ -69,8 +67,7 @@ def _prepare_host(**_: object) -> None:
 def _start_heart(sender: Any, **_: object) -> None:  # noqa: ANN401 (celery's consumer has no type)
     bootstrap.watch_lifeline()
     slots, fitness = sender.controller.concurrency, _process.fitness
-    _process.heartbeat = bootstrap.make_heartbeat(slots, lambda: len(state.active_requests), fitness)
-    _process.heartbeat.start()
+    bootstrap.make_heartbeat(slots, lambda: len(state.active_requests), fitness).start()
 
 
 @signals.task_received.connect

@@ -152,7 +152,7 @@ def make_heartbeat(slots: int, busy: Callable[[], int], fitness: Fitness) -> Hea
             problem=problem,
         )
 
-    return Heartbeat(redis.connect(redis_url()).hosts, facts)
+    return Heartbeat(redis.connect(redis_url()).hosts, facts, clock)
 
 
 def watch_lifeline() -> None:

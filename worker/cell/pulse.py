@@ -7,11 +7,15 @@ import threading
 from types import TracebackType
 from typing import Self
 
-from farm.errors import TransientError
+import structlog
+
+from farm.errors import FarmError
 from farm.model import Lease, StopReason
 from farm.ports import Clock
 from worker.cell.ports import Exchange, Timing
 from worker.cell.stops import StoppedError
+
+_log = structlog.get_logger()
 
 
 class Pulse:
@@ -63,15 +67,18 @@ class Pulse:
         return self.stop is not StopReason.LOST_LEASE
 
     def _beat(self) -> None:
-        renewed_at = self._clock.monotonic()
+        renewed_at, said = self._clock.monotonic(), ""
         while not self._ended.wait(self._timing.poll_s):
             try:
                 if self._clock.monotonic() - renewed_at >= self._timing.beat_s:
                     self._renew()
                     renewed_at = self._clock.monotonic()
                 order = self._exchange.signals.stop_reason(self._lease.sweep)
-            except TransientError:
-                continue  # the time since the last renewal decides
+            except FarmError as error:  # the time since the last renewal decides
+                if str(error) != said:
+                    said = str(error)
+                    _log.warning("pulse.unanswered", sweep=self._lease.sweep, cell=self._lease.cell, problem=said)
+                continue
             if order is not None:
                 self.order(order)
 

@@ -2,37 +2,38 @@
 
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 
-from farm.errors import TransientError
+import structlog
+
+from farm.errors import FarmError
 from farm.model import Host
-from farm.ports import HostRegistry
+from farm.ports import Clock, HostRegistry
+
+_log = structlog.get_logger()
 
 BEAT_S = 5.0
 TTL_S = 15.0
 
 
 class Heartbeat:
-    """Beats in a thread of its own until the process ends; a silent registry is asked again at the next beat."""
+    """Beats in a thread of its own until the process ends; a registry that takes no beat is offered the next."""
 
-    def __init__(self, hosts: HostRegistry, facts: Callable[[], Host], beat_s: float = BEAT_S) -> None:
+    def __init__(self, hosts: HostRegistry, facts: Callable[[], Host], clock: Clock, beat_s: float = BEAT_S) -> None:
         self._hosts = hosts
         self._facts = facts
+        self._clock = clock
         self._beat_s = beat_s
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
 
     def start(self) -> None:
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Beat no more; the registry forgets the host by itself."""
-        self._ended.set()
-        self._thread.join(BEAT_S)
+        threading.Thread(target=self._run, name="heartbeat", daemon=True).start()
 
     def _run(self) -> None:
+        said = ""
         while True:
-            with suppress(TransientError):
+            try:
                 self._hosts.beat(self._facts(), TTL_S)
-            if self._ended.wait(self._beat_s):
-                return
+            except FarmError as error:
+                if str(error) != said:
+                    said = str(error)
+                    _log.warning("heartbeat.unanswered", problem=said)
+            self._clock.sleep(self._beat_s)

@@ -3,7 +3,7 @@
 import pytest
 
 from farm.adapters.memory import MemoryEvents, MemoryLeases, MemorySignals
-from farm.errors import TransientError
+from farm.errors import FarmError, SpecError, TransientError
 from farm.model import Digest, Lease, StopReason, SweepId, Ticket
 from farm.ports import Renewal
 from farm.testing.clock import FakeClock
@@ -51,24 +51,29 @@ class Silent:
 class Outage:
     """A farm's leases and signals that are away while `is_away`; counts what it answered."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, error: FarmError | None = None) -> None:
         self._parts = parts
+        self._error = error or TransientError("no answer")
         self.is_away = False
+        self.refusals = 0
         self.renewals = 0
         self.looks = 0
 
     def renew(self, lease: Lease, ttl_s: float) -> Renewal:
-        if self.is_away:
-            raise TransientError(f"no answer about {lease.cell}")
+        self._answer()
         renewal = self._parts.leases.renew(lease, ttl_s)
         self.renewals += 1
         return renewal
 
     def stop_reason(self, sweep: SweepId) -> StopReason | None:
-        if self.is_away:
-            raise TransientError(f"no answer about {sweep}")
+        self._answer()
         self.looks += 1
         return self._parts.signals.stop_reason(sweep)
+
+    def _answer(self) -> None:
+        if self.is_away:
+            self.refusals += 1
+            raise self._error
 
 
 def test_the_lease_lives_on_as_long_as_the_pulse_beats(parts: Parts) -> None:
@@ -110,6 +115,17 @@ def test_a_silent_redis_costs_the_right_once_the_lease_would_have_ended_and_not_
         parts.clock.advance(0.2)
         assert pulse.stop is StopReason.LOST_LEASE
         assert not pulse.confirm()
+
+
+def test_a_farm_that_refuses_a_pulse_does_not_end_it(parts: Parts) -> None:
+    farm = Outage(parts, SpecError("renew may not be called: set a user that may"))
+    with parts.pulse(farm, farm) as pulse:
+        farm.is_away = True
+        parts.clock.advance(6.0)
+        wait_until(lambda: farm.refusals > 1)
+        farm.is_away = False
+        wait_until(lambda: farm.renewals == 1)
+        assert pulse.stop is None
 
 
 def test_a_lost_lease_wins_over_any_order(parts: Parts) -> None:
