@@ -85,6 +85,7 @@ def _report(
         table=table,
         verdicts=tuple(verdict.value for verdict in verdicts),
         outcomes={cell: read.outcomes for cell, read in cells.items()},
+        counted={cell: read.counted.attempt for cell, read in cells.items() if read.counted is not None},
     )
 
 

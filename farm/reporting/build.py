@@ -143,9 +143,8 @@ def _problem(row: Row) -> str:
 def _attempt_lines(
     source: ReportInput, row: Row, outcomes: tuple[Outcome, ...], claimed: frozenset[int]
 ) -> tuple[AttemptLine, ...]:
-    settled = row.unsettled is None
-    last = max((outcome.attempt for outcome in outcomes if not outcome.late), default=None)
-    lines = [_attempt_line(source, outcome, counted=settled and outcome.attempt == last) for outcome in outcomes]
+    counted = source.counted.get(CellId(row.cell))
+    lines = [_attempt_line(source, outcome, counted=outcome.attempt == counted) for outcome in outcomes]
     silent = claimed - {outcome.attempt for outcome in outcomes}
     lines += [_silent_attempt(number) for number in silent]
     return tuple(sorted(lines, key=lambda line: line.attempt))

@@ -21,3 +21,5 @@ class ReportInput:
     verdicts: tuple[Verdict, ...]
     outcomes: Mapping[CellId, tuple[Outcome, ...]]
     """Every attempt's outcome that stood at settlement, by cell, oldest first."""
+    counted: Mapping[CellId, int]
+    """The attempt that the result of each settled cell names."""

@@ -161,6 +161,7 @@ def a_report_input(plan: Plan | None = None, rows: Iterable[Row] | None = None) 
         table=table,
         verdicts=_verdicts(table, settled, Digest.of(canonical_json(cleanup))),
         outcomes=outcomes,
+        counted={CellId(row.cell): row.attempts for row in table.rows if row.unsettled is None},
     )
 
 

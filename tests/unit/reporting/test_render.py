@@ -1,8 +1,9 @@
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 from farm.gates.table import Row
-from farm.model import Digest, parse_record
+from farm.model import CellId, Digest, parse_record
 from farm.reporting.render import render
 from farm.reporting.report import CellState, Report
 from tests.builders.gates import BASH_CALLS, ENDED_WELL, OFF, ON, At, a_plan, a_row, a_session
@@ -142,15 +143,25 @@ def test_a_lost_attempt_is_kept_and_shown() -> None:
     assert "the worker&#39;s lease expired" in the_page()
 
 
+def test_the_counted_attempt_is_the_one_that_the_result_names() -> None:
+    source = a_report_input()
+    cell = CellId(f"fix-total.{ON}.3")
+
+    report = parse_record(
+        Report, render(replace(source, counted={**source.counted, cell: 1}))["report.json"], "report.json"
+    )
+
+    attempts = next(line for line in report.cells if line.cell == cell).attempts
+    assert [(line.attempt, line.counted) for line in attempts] == [(1, True), (2, False)]
+
+
 def test_an_attempt_that_was_claimed_and_never_heard_of_is_shown() -> None:
     source = a_report_input()
     cell = source.settlement.cells[0].cell
-    silent = {**source.outcomes, cell: ()}
-    without = type(source)(
-        **{name: getattr(source, name) for name in source.__dataclass_fields__} | {"outcomes": silent}
-    )
 
-    report = parse_record(Report, render(without)["report.json"], "report.json")
+    report = parse_record(
+        Report, render(replace(source, outcomes={**source.outcomes, cell: ()}))["report.json"], "report.json"
+    )
 
     assert [(line.attempt, line.record) for line in report.cells[0].attempts] == [(1, None)]
 
