@@ -3,12 +3,13 @@
 import re
 
 from farm.errors import SpecError
+from farm.model.keys import BLOBS
 
 _KEY = re.compile(r"(?:[A-Za-z0-9_-][A-Za-z0-9._-]{0,254}/)*[A-Za-z0-9_-][A-Za-z0-9._-]{0,254}")
 _PREFIX = re.compile(r"(?:[A-Za-z0-9_-][A-Za-z0-9._-]{0,254}/)*(?:[A-Za-z0-9_-][A-Za-z0-9._-]{0,254})?")
 _MOST_CHARACTERS = 900
 """S3 allows 1024 bytes for the store's own prefix and the key."""
-_RESERVED = ("blobs/", "probes/", "tmp/")
+_RESERVED = (BLOBS, "probes/", "tmp/")
 
 
 def checked_key(key: str) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from farm.audit.findings import Notebook
 from farm.errors import IntegrityError
 from farm.model import Digest, Outcome, Plan
+from farm.model.keys import blob_key
 from farm.ports import BlobStore
 
 
@@ -32,4 +33,4 @@ def check_blobs(named: dict[Digest, str], blobs: BlobStore, notebook: Notebook) 
         try:
             blobs.get(digest)
         except IntegrityError as error:
-            notebook.flaw(f"blobs/sha256/{digest[:2]}/{digest}", f"{why}: {error}")
+            notebook.flaw(blob_key(digest), f"{why}: {error}")

@@ -1,8 +1,8 @@
 """The walk from the settlement down: results, attempts, and what they name."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import assert_never
 
 from farm.audit.links import Links
 from farm.audit.reader import Reader
@@ -23,12 +23,16 @@ from farm.model import (
     SweepId,
     canonical_json,
 )
-from farm.model.keys import result_key, settlement_key, sweep_root
-from farm.model.settle import result_of
-
-_ATTEMPT_KEY = re.compile(
-    r"attempts/(?P<cell>[^/]+)/(?P<attempt>[1-9][0-9]{0,8})/(?P<file>claim|outcome|cleanup)\.json"
+from farm.model.keys import (
+    AttemptFile,
+    AttemptPlace,
+    attempt_place,
+    outcome_key,
+    result_key,
+    settlement_key,
+    sweep_root,
 )
+from farm.model.settle import result_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +60,17 @@ class CellWalk:
         outcomes, cleanups = dict[int, Outcome](), dict[int, AttemptCleanup]()
         last = 0
         for sealed in settled.attempts:
-            found = _ATTEMPT_KEY.fullmatch(sealed.key)
-            if found is None or found["cell"] != settled.cell:
+            place = attempt_place(sealed.key)
+            if place is None or place.cell != settled.cell:
                 where = settlement_key(self.sweep)
                 self.reader.notebook.flaw(where, f"it names {sealed.key!r}, which is no attempt of {settled.cell}")
                 continue
-            last = max(last, int(found["attempt"]))
-            match self._attempt_record(settled.cell, sealed, found["file"]):
+            last = max(last, place.attempt)
+            match self._attempt_record(place, sealed):
                 case Outcome() as outcome:
-                    outcomes[int(found["attempt"])] = outcome
+                    outcomes[place.attempt] = outcome
                 case AttemptCleanup() as cleanup:
-                    cleanups[int(found["attempt"])] = cleanup
+                    cleanups[place.attempt] = cleanup
                 case None:
                     pass
         result = self._result(settled, outcomes)
@@ -76,30 +80,32 @@ class CellWalk:
             cleanup=cleanups.get(last if result is None else result.attempt),
         )
 
-    def _attempt_record(self, cell: CellId, sealed: Sealed, file: str) -> Outcome | AttemptCleanup | None:
+    def _attempt_record(self, place: AttemptPlace, sealed: Sealed) -> Outcome | AttemptCleanup | None:
         key = sweep_root(self.sweep) + sealed.key
         self.links.add(settlement_key(self.sweep), key, sealed.digest)
-        match file:
-            case "outcome":
+        match place.file:
+            case AttemptFile.OUTCOME:
                 read = self.reader.read(Outcome, key)
                 if read is not None and read.value is not None:
-                    self._check_outcome(key, cell, read.value)
+                    self._check_outcome(key, place, read.value)
                 return None if read is None else read.value
-            case "cleanup":
+            case AttemptFile.CLEANUP:
                 cleaned = self.reader.read(AttemptCleanup, key)
                 return None if cleaned is None else cleaned.value
-            case _:
+            case AttemptFile.CLAIM:
                 self.reader.body(key)
                 return None
+            case _:
+                assert_never(place.file)
 
-    def _check_outcome(self, key: str, cell: CellId, outcome: Outcome) -> None:
-        place = f"attempts/{outcome.cell}/{outcome.attempt}/"
-        if outcome.cell != cell or place not in key or outcome.sweep != self.sweep or outcome.plan != self.plan.digest:
+    def _check_outcome(self, key: str, place: AttemptPlace, outcome: Outcome) -> None:
+        said = (outcome.sweep, outcome.plan, outcome.cell, outcome.attempt)
+        if said != (self.sweep, self.plan.digest, place.cell, place.attempt):
             self.reader.notebook.flaw(
                 key, f"it is the outcome of attempt {outcome.attempt} of {outcome.cell} elsewhere"
             )
             return
-        index = self.plan.index_by_cell.get(cell)
+        index = self.plan.index_by_cell.get(place.cell)
         evidence = outcome.evidence
         if index is not None and evidence is not None and evidence.lock != self.plan.lock(self.plan.cells[index]):
             self.reader.notebook.flaw(key, "its evidence was made under another lock than the plan's")
@@ -112,14 +118,14 @@ class CellWalk:
         read = self.reader.read(Result, key)
         if read is None or read.value is None:
             return None
-        outcome_key = f"{sweep_root(self.sweep)}attempts/{settled.cell}/{read.value.attempt}/outcome.json"
-        digest = self.reader.digests.get(outcome_key)
+        counted = outcome_key(self.sweep, settled.cell, read.value.attempt)
+        digest = self.reader.digests.get(counted)
         outcome = outcomes.get(read.value.attempt)
         if digest is None or outcome is None:
             self.reader.notebook.flaw(key, f"it counts attempt {read.value.attempt}, whose outcome was not settled")
             return read.value
-        self.links.add(key, outcome_key, read.value.outcome)
-        self.links.add(outcome_key, key, Digest.of(canonical_json(result_of(outcome, digest))))
+        self.links.add(key, counted, read.value.outcome)
+        self.links.add(counted, key, Digest.of(canonical_json(result_of(outcome, digest))))
         return read.value
 
 

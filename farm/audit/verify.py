@@ -31,6 +31,7 @@ from farm.model import (
     sweep_id,
 )
 from farm.model.keys import (
+    BLOBS,
     cleanup_key,
     close_key,
     open_key,
@@ -248,7 +249,5 @@ class _Verification:
     def _is_damaged(self, plan: Plan, head: _Head) -> bool:
         """Say whether a record below the verdicts is flawed; a damaged seal or blob changes nothing in them."""
         apart = self._made_keys() | {seal_key(self.sweep)}
-        below = (
-            flaw for flaw in self.notebook.flaws if flaw.where not in apart and not flaw.where.startswith("blobs/")
-        )
+        below = (flaw for flaw in self.notebook.flaws if flaw.where not in apart and not flaw.where.startswith(BLOBS))
         return any(below) or len(head.verdicts) != len(plan.gates)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from farm.coordinator.sweep_records import SweepRecords
 from farm.errors import IntegrityError
 from farm.model import CellId
-from farm.model.keys import attempts_prefix, results_prefix
+from farm.model.keys import AttemptFile, attempt_place, attempts_prefix, results_prefix, sweep_root
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,25 +37,20 @@ def read_history(records: SweepRecords) -> History:
 
 
 def _latest_attempts(records: SweepRecords) -> dict[int, KnownAttempt]:
-    prefix = attempts_prefix(records.sweep)
+    root = sweep_root(records.sweep)
     latest = dict[int, KnownAttempt]()
-    for key in records.keys(prefix):
-        cell, number, file = _parts(key.removeprefix(prefix), key)
-        index, attempt = _index(records, cell, key), int(number)
+    for key in records.keys(attempts_prefix(records.sweep)):
+        place = attempt_place(key.removeprefix(root))
+        if place is None:
+            raise IntegrityError(f"{key} is no attempt's record; somebody else wrote into the sweep's folder")
+        index, attempt = _index(records, place.cell, key), place.attempt
         known = latest.get(index)
         if known is None or attempt > known.attempt:
             known = KnownAttempt(index, attempt, has_outcome=False)
-        if attempt == known.attempt and file == "outcome.json":
+        if attempt == known.attempt and place.file is AttemptFile.OUTCOME:
             known = KnownAttempt(index, attempt, has_outcome=True)
         latest[index] = known
     return latest
-
-
-def _parts(path: str, key: str) -> list[str]:
-    parts = path.split("/")
-    if len(parts) != 3 or not parts[1].isdecimal():  # noqa: PLR2004 (cell, attempt, file)
-        raise IntegrityError(f"{key} is no attempt's record; somebody else wrote into the sweep's folder")
-    return parts
 
 
 def _index(records: SweepRecords, cell: str, key: str) -> int:

@@ -91,7 +91,7 @@ def settled_records(head: Head, cells: Mapping[CellId, CellRecords]) -> SettledR
 def _cell(sweep: SweepId, settled: SettledCell, records: Records) -> CellRecords:
     root = sweep_root(sweep)
     sealed = {root + kept.key: kept.digest for kept in settled.attempts}
-    attempts = sorted({int(kept.key.split("/")[2]) for kept in settled.attempts})
+    attempts = sorted({place.attempt for place in settled.places})
     by_attempt = {
         attempt: _checked(records, key, sealed[key], Outcome)
         for attempt in attempts

@@ -20,14 +20,11 @@ from farm.model import (
     StopReason,
     SweepId,
 )
-from farm.model.keys import attempts_prefix, results_prefix, settlement_key, sweep_root
+from farm.model.keys import AttemptFile, attempt_place, attempts_prefix, results_prefix, settlement_key, sweep_root
 from farm.ports import Records
 
 _READERS = 8
 """Reads at once: a remote store answers in tens of milliseconds, a folder at once."""
-
-_CLAIM = "/claim.json"
-_OUTCOME = "/outcome.json"
 
 _ORDERS = {
     CloseReason.CANCELLED: StopReason.CANCEL,
@@ -111,9 +108,9 @@ def _silent(stood: _Stood) -> frozenset[CellId]:
 
 
 def _has_silent(attempts: tuple[Sealed, ...]) -> bool:
-    keys = {sealed.key for sealed in attempts}
-    claims = (key for key in keys if key.endswith(_CLAIM))
-    return any(key.removesuffix(_CLAIM) + _OUTCOME not in keys for key in claims)
+    places = [place for sealed in attempts if (place := attempt_place(sealed.key)) is not None]
+    claimed = {place.attempt for place in places if place.file is AttemptFile.CLAIM}
+    return not claimed <= {place.attempt for place in places if place.file is AttemptFile.OUTCOME}
 
 
 def _read(sweep: SweepId, records: Records) -> _Stood:
@@ -122,8 +119,10 @@ def _read(sweep: SweepId, records: Records) -> _Stood:
     sealed = _digests(records, records.keys(attempts_prefix(sweep)))
     attempts = defaultdict[CellId, list[Sealed]](list)
     for key in sorted(sealed):
-        cell = CellId(key.removeprefix(attempts_prefix(sweep)).split("/")[0])
-        attempts[cell].append(Sealed(key=key.removeprefix(sweep_root(sweep)), digest=sealed[key]))
+        below = key.removeprefix(sweep_root(sweep))
+        place = attempt_place(below)
+        if place is not None:  # another's file among ours is none of the sweep's
+            attempts[place.cell].append(Sealed(key=below, digest=sealed[key]))
     by_cell = {key.removeprefix(results_prefix(sweep)).removesuffix(".json"): key for key in results}
     return _Stood(
         results={CellId(cell): results[key] for cell, key in by_cell.items()},

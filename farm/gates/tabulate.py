@@ -17,8 +17,8 @@ from farm.model import (
     SettledCell,
     Settlement,
 )
+from farm.model.keys import AttemptFile
 
-_CLAIM = "/claim.json"
 NOBODY_SAID = "nobody said that the workspace was removed"
 NOT_SETTLED = "workers had not settled when the grace was over"
 
@@ -57,7 +57,7 @@ def tabulate(records: SettledRecords) -> Table:
 
 def _row(cell: Cell, settled: SettledCell, records: SettledRecords) -> Row:
     outcome = records.outcomes.get(cell.id)
-    attempts = sum(sealed.key.endswith(_CLAIM) for sealed in settled.attempts)
+    attempts = sum(place.file is AttemptFile.CLAIM for place in settled.places)
     row = Row(
         cell=cell.id,
         task=cell.task,

@@ -1,8 +1,18 @@
-"""Where records stand in the store: the layout of section 4 of the architecture, in one file."""
+"""Where blobs and records stand in the store: the layout of section 4 of the architecture, in one file."""
 
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from farm.model.digest import Digest
 from farm.model.names import CellId, SweepId
 
+BLOBS = "blobs/"
 SWEEPS = "sweeps/"
+
+
+def blob_key(digest: Digest) -> str:
+    return f"{BLOBS}sha256/{digest[:2]}/{digest}"
 
 
 def sweep_root(sweep: SweepId) -> str:
@@ -17,16 +27,46 @@ def open_key(sweep: SweepId) -> str:
     return f"{sweep_root(sweep)}open.json"
 
 
+class AttemptFile(StrEnum):
+    """The records of an attempt."""
+
+    CLAIM = "claim"
+    OUTCOME = "outcome"
+    CLEANUP = "cleanup"
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptPlace:
+    """Which record of which attempt."""
+
+    cell: CellId
+    attempt: int
+    file: AttemptFile
+
+
 def claim_key(sweep: SweepId, cell: CellId, attempt: int) -> str:
-    return f"{sweep_root(sweep)}attempts/{cell}/{attempt}/claim.json"
+    return _attempt_key(sweep, AttemptPlace(cell, attempt, AttemptFile.CLAIM))
 
 
 def outcome_key(sweep: SweepId, cell: CellId, attempt: int) -> str:
-    return f"{sweep_root(sweep)}attempts/{cell}/{attempt}/outcome.json"
+    return _attempt_key(sweep, AttemptPlace(cell, attempt, AttemptFile.OUTCOME))
 
 
 def attempt_cleanup_key(sweep: SweepId, cell: CellId, attempt: int) -> str:
-    return f"{sweep_root(sweep)}attempts/{cell}/{attempt}/cleanup.json"
+    return _attempt_key(sweep, AttemptPlace(cell, attempt, AttemptFile.CLEANUP))
+
+
+def _attempt_key(sweep: SweepId, place: AttemptPlace) -> str:
+    return f"{attempts_prefix(sweep)}{place.cell}/{place.attempt}/{place.file}.json"
+
+
+_ATTEMPT = re.compile(r"attempts/([^/]+)/([1-9][0-9]{0,8})/(claim|outcome|cleanup)\.json")
+
+
+def attempt_place(key: str) -> AttemptPlace | None:
+    """Say of which attempt's record `key` is the key below the sweep's folder; None: of none."""
+    found = _ATTEMPT.fullmatch(key)
+    return None if found is None else AttemptPlace(CellId(found[1]), int(found[2]), AttemptFile(found[3]))
 
 
 def attempts_prefix(sweep: SweepId) -> str:

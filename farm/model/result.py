@@ -1,5 +1,6 @@
 """Results and the records that close a sweep: one hash chain from outcome to seal."""
 
+from collections.abc import Iterator
 from datetime import datetime
 from enum import StrEnum
 from typing import Literal
@@ -7,6 +8,7 @@ from typing import Literal
 from farm.model.base import Value
 from farm.model.digest import Digest
 from farm.model.fault import FaultKind
+from farm.model.keys import AttemptPlace, attempt_place
 from farm.model.names import CellId, SweepId
 
 
@@ -86,6 +88,11 @@ class SettledCell(Value):
     """Every claim.json, outcome.json and cleanup.json of the cell that stood at settlement, by key."""
     unsettled: str | None = None
     """never-started, stopped or still-running: set when there is no result."""
+
+    @property
+    def places(self) -> Iterator[AttemptPlace]:
+        """Take the attempts' keys apart; what is none of an attempt is left out."""
+        return (place for kept in self.attempts if (place := attempt_place(kept.key)) is not None)
 
 
 class Settlement(Value):

@@ -15,7 +15,7 @@ from farm.model import (
     Verdict,
     canonical_json,
 )
-from farm.model.keys import outcome_key, sweep_root, verdict_key
+from farm.model.keys import AttemptFile, outcome_key, sweep_root, verdict_key
 from farm.reporting.numbers import arm_line, metric_lines
 from farm.reporting.report import (
     AttemptLine,
@@ -83,11 +83,9 @@ def _cell_lines(source: ReportInput) -> tuple[CellLine, ...]:
 
 
 def _claims(settlement: Settlement) -> Mapping[CellId, frozenset[int]]:
-    """Say which attempts of each cell were claimed: the settlement names `attempts/<cell>/<n>/claim.json`."""
+    """Say which attempts of each cell were claimed."""
     return {
-        settled.cell: frozenset(
-            int(record.key.split("/")[-2]) for record in settled.attempts if record.key.endswith("/claim.json")
-        )
+        settled.cell: frozenset(place.attempt for place in settled.places if place.file is AttemptFile.CLAIM)
         for settled in settlement.cells
     }
 

@@ -10,6 +10,7 @@ import jinja2
 
 from farm.gates.table import Table
 from farm.model import Check, Decision, Digest, Metric
+from farm.model.keys import blob_key
 from farm.reporting import plots, text
 from farm.reporting.numbers import metric_values
 from farm.reporting.report import AttemptLine, CellLine, CellState, MetricLine, Report
@@ -227,7 +228,7 @@ def _markdown_value(value: object) -> str:
 
 def blob_link(digest: Digest) -> str:
     """Lead from the report's folder to a blob, in a store that is a folder."""
-    return f"../../../blobs/sha256/{digest[:2]}/{digest}"
+    return f"../../../{blob_key(digest)}"
 
 
 def decision_word(decision: Decision) -> str:

@@ -9,6 +9,7 @@ from farm.adapters.files.writing import Spool, answering, move
 from farm.adapters.verified import chunks_of, file_digest, missing, verified, write_whole
 from farm.errors import IntegrityError
 from farm.model import Digest
+from farm.model.keys import blob_key
 
 
 class FileBlobs:
@@ -16,7 +17,6 @@ class FileBlobs:
 
     def __init__(self, root: Path, spool: Spool) -> None:
         self._root = root
-        self._folder = root / "blobs" / "sha256"
         self._spool = spool
 
     def put(self, body: bytes) -> Digest:
@@ -50,7 +50,7 @@ class FileBlobs:
             return self._path(digest).exists()
 
     def _path(self, digest: Digest) -> Path:
-        return self._folder / digest[:2] / digest
+        return self._root / blob_key(digest)
 
     def _holds(self, digest: Digest, size: int) -> bool:
         """Say whether the blob is there; a wrong size shows damage before anything builds on it."""

@@ -10,6 +10,7 @@ from farm.adapters.s3.bucket import Bucket
 from farm.adapters.verified import file_digest, missing, verified, write_whole
 from farm.errors import SpecError
 from farm.model import Digest
+from farm.model.keys import blob_key
 from farm.ports import StoreAccess
 
 _LARGE_BYTES = 64 << 20
@@ -27,7 +28,7 @@ class S3Blobs:
     def put(self, body: bytes) -> Digest:
         digest = Digest.of(body)
         if len(body) < _WORTH_ASKING_BYTES or not self.has(digest):
-            self._bucket.create(_key(digest), body, digest)
+            self._bucket.create(blob_key(digest), body, digest)
         return digest
 
     def put_file(self, path: Path) -> Digest:
@@ -45,16 +46,16 @@ class S3Blobs:
         write_whole(path, self._read(digest))
 
     def has(self, digest: Digest) -> bool:
-        return self._bucket.size(_key(digest)) is not None
+        return self._bucket.size(blob_key(digest)) is not None
 
     def _send(self, file: BufferedReader, size: int, digest: Digest) -> None:
         if size > _LARGE_BYTES:
-            self._bucket.create_in_parts(_key(digest), file, digest)
+            self._bucket.create_in_parts(blob_key(digest), file, digest)
         else:
-            self._bucket.create(_key(digest), file, digest)
+            self._bucket.create(blob_key(digest), file, digest)
 
     def _read(self, digest: Digest) -> Iterator[bytes]:
-        chunks = self._bucket.chunks(_key(digest))
+        chunks = self._bucket.chunks(blob_key(digest))
         if next(chunks, None) is None:
             raise missing(digest, self._bucket.url)
         yield from verified(chunks, digest, self._bucket.url)
@@ -103,7 +104,3 @@ class S3Store:
                 )
         finally:
             self._bucket.delete(key)
-
-
-def _key(digest: Digest) -> str:
-    return f"blobs/sha256/{digest[:2]}/{digest}"

@@ -32,6 +32,7 @@ def test_a_complete_sweep_is_settled_judged_reported_and_sealed() -> None:
     assert report.table.rows[4].fault == Fault(kind=FaultKind.TASK, detail="a task fault")
     assert [verdict.summary for verdict in report.verdicts] == ["5 correct"]
     assert [len(report.outcomes[cell.id]) for cell in farm.plan.cells] == [1, 2, 1, 1, 1, 1]
+    assert [report.counted[cell.id] for cell in farm.plan.cells] == [1, 2, 1, 1, 1, 1]
     root = f"sweeps/{farm.sweep}/"
     body = farm.records.read(seal_key(farm.sweep))
     assert body is not None
@@ -41,6 +42,12 @@ def test_a_complete_sweep_is_settled_judged_reported_and_sealed() -> None:
         + [seal_key(farm.sweep)]
         + [result_key(farm.sweep, cell.id) for cell in farm.plan.cells]
     )
+
+
+def test_a_file_of_somebody_else_among_the_attempts_is_not_settled() -> None:
+    plain, farm = run(a_farm()), a_farm()
+    farm.records.create(f"sweeps/{farm.sweep}/attempts/{farm.plan.cells[0].id}/notes.txt", b"mine")
+    assert run(farm).report.settlement == plain.report.settlement
 
 
 def test_doing_it_again_changes_nothing() -> None:
