@@ -1,0 +1,57 @@
+"""Laws of redaction."""
+
+import json
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from farm.redaction import Redactor
+
+SECRETS = st.text(st.characters(codec="utf-8", exclude_characters="\n\r"), min_size=8, max_size=30)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+def texts(value: Any) -> list[str]:
+    match value:
+        case str():
+            return [value]
+        case list():
+            return [text for one in value for text in texts(one)]
+        case dict():
+            return [text for name, one in value.items() for text in (name, *texts(one))]
+        case _:
+            return []
+
+
+@given(SECRETS, JSON, st.booleans())
+def test_a_known_secret_is_in_no_text_of_a_document_however_it_is_spelled(
+    secret: str, value: Any, ascii_only: bool
+) -> None:
+    planted = {"a": [value, f"before{secret}after"], secret: value}
+    body = json.dumps(planted, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass")
+    found = json.loads(Redactor([secret]).body(body).decode("utf-8", "surrogatepass"))
+    assert not any(secret in text for text in texts(found))
+
+
+@given(SECRETS, st.binary(), st.binary())
+def test_a_known_secret_is_in_no_bytes(secret: str, before: bytes, after: bytes) -> None:
+    assert secret.encode() not in Redactor([secret]).body(before + secret.encode() + after)
+
+
+@given(st.binary(), st.lists(SECRETS, max_size=3))
+def test_redacting_again_changes_nothing(body: bytes, secrets: list[str]) -> None:
+    redactor = Redactor(secrets)
+    once = redactor.body(body)
+    assert redactor.body(once) == once
+
+
+@given(JSON)
+def test_a_document_without_secrets_keeps_its_bytes(value: Any) -> None:
+    body = json.dumps({"field": value}).encode()
+    found = Redactor().body(body)
+    assert found == body or json.loads(found) != json.loads(body)
