@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import TypeVar
+from urllib.parse import unquote, urlsplit
 
 from pydantic import SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -28,6 +29,13 @@ class FarmSettings(BaseSettings):
     s3_secret_key: SecretStr | None = None
 
     @property
+    def secrets(self) -> tuple[str, ...]:
+        """What must appear in no log and no record."""
+        password = _password(self.redis_url or "")
+        s3 = self.s3_secret_key.get_secret_value() if self.s3_secret_key else None
+        return tuple(secret for secret in (password, s3) if secret)
+
+    @property
     def store_url(self) -> str:
         return self.store or (Path.cwd() / ".farm" / "store").as_uri()
 
@@ -40,6 +48,14 @@ class FarmSettings(BaseSettings):
             access_key=self.s3_access_key,
             secret_key=self.s3_secret_key.get_secret_value() if self.s3_secret_key else None,
         )
+
+
+def _password(url: str) -> str | None:
+    try:
+        found = urlsplit(url).password
+    except ValueError:  # whoever connects says so
+        return None
+    return None if found is None else unquote(found)
 
 
 def read(kind: type[S]) -> S:

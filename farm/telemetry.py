@@ -5,9 +5,12 @@ import sys
 
 import structlog
 
+from farm.redaction import Redactor
 
-def configure(*, json: bool, level: int = logging.INFO) -> None:
+
+def configure(*, json: bool, level: int = logging.INFO, redactor: Redactor | None = None) -> None:
     """Send logs to stderr, as JSON lines or for a person's eyes; called once, by a command line."""
+    secrets = redactor or Redactor()
     renderer: structlog.typing.Processor = (
         structlog.processors.JSONRenderer() if json else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
     )
@@ -18,6 +21,7 @@ def configure(*, json: bool, level: int = logging.INFO) -> None:
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
             renderer,
+            lambda _logger, _method, line: secrets.text(str(line)),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),

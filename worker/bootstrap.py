@@ -12,10 +12,11 @@ from urllib.parse import urlsplit
 
 from farm import telemetry
 from farm.adapters import celery, redis, system_clock
-from farm.errors import SpecError
+from farm.errors import SpecError, TransientError
 from farm.model import Host
 from farm.plugins import Group, Plugins
 from farm.ports import Store
+from farm.redaction import Redactor
 from farm.settings import read
 from farm.version import __version__
 from sandbox.errors import SandboxError
@@ -25,6 +26,7 @@ from worker.cell.ports import Exchange, LinePorts, Place, Timing, Truth
 from worker.health.fitness import Fitness
 from worker.health.heartbeat import Heartbeat
 from worker.health.shutdown import ShutdownFlag, SignalsOrShutdown
+from worker.providers import key_of, read_providers
 from worker.settings import WorkerSettings
 from worker.staging.ground import clear_leftovers, prepare_root
 from worker.staging.slots import take_slot
@@ -46,6 +48,17 @@ def read_settings() -> WorkerSettings:
 def plugins() -> Plugins:
     """Give the one registry of this process and of those that it forks."""
     return Plugins()
+
+
+@cache
+def redactor() -> Redactor:
+    """Give the one redactor of this process, which knows the settings' own secrets."""
+    settings = read_settings()
+    found = Redactor(settings.secrets)
+    for name, provider in read_providers(settings.providers).items():
+        with suppress(TransientError):
+            found.learn(key_of(name, provider, os.environ))  # noqa: TID251 (a bootstrap reads the environment)
+    return found
 
 
 def warm_up() -> None:
@@ -128,6 +141,7 @@ def make_line(flag: ShutdownFlag, fitness: Fitness) -> CellLine:
             plugins=plugins(),
             clock=system_clock.SystemClock(),
             fitness=fitness,
+            redactor=redactor(),
         )
         holder = f"{settings.host}/{secrets.token_hex(6)}"
         place = Place(settings.host, slot.number, settings.root, holder, settings.sandbox)
@@ -166,7 +180,7 @@ def has_lifeline() -> bool:
 
 
 def configure_logs() -> None:
-    telemetry.configure(json=True)
+    telemetry.configure(json=True, redactor=redactor())
 
 
 def worker_environment(slots: int, *, lifeline: bool) -> Mapping[str, str]:

@@ -35,6 +35,10 @@ class WorkerSettings(FarmSettings):
     """For the docker sandbox: the engine's socket; empty: Docker's own default."""
     allow_unsafe_host: Literal["yes", "no"] = "no"
     """Whether the sandbox unsafe-host, which contains nothing, may be used."""
+    providers: Path | None = None
+    """A file that says where providers of models are, over those that everybody knows; see worker.providers."""
+    agents: Path | None = None
+    """Where ops/agents.sh puts the CLIs of agents; None: the folder agents below the work root."""
     lifeline: bool = False
     """Standard input is a pipe from whoever started us: at its end, end at once; SIGTERM stops running cells."""
 
@@ -54,6 +58,10 @@ class WorkerSettings(FarmSettings):
         if self.work_root is not None:
             return self.work_root.absolute()
         return Path("/var/lib/cellfarm") if os.geteuid() == 0 else Path(f"/var/tmp/cellfarm-{os.geteuid()}")  # noqa: S108 (kept between runs; its owner is checked)
+
+    @property
+    def agents_folder(self) -> Path:
+        return self.agents.absolute() if self.agents is not None else self.root / "agents"
 
     def sandbox_options(self, *, is_ci: bool) -> Mapping[str, str | bool]:
         """Give what the chosen sandbox's own constructor takes besides the work root."""

@@ -26,6 +26,8 @@ class Artifact(Value):
     digest: Digest
     size_bytes: int
     truncated: bool = False
+    redacted: bool = False
+    """Secrets were taken out of it: the digest is of what is left."""
 
 
 class ExitKind(StrEnum):

@@ -50,7 +50,7 @@ class CellLine:
         self._casting = Casting(ports.truth, ports.plugins)
         self._folder: CellFolder | None = None
         self._undead: str | None = None
-        self._recorder = Recorder(ports.truth, ports.clock, place)
+        self._recorder = Recorder(ports.truth, ports.clock, place, ports.redactor)
         holders = (f"{place.holder}/{number}" for number in itertools.count(1))
         self._claims = Claims(ports, place, self._timing, holders)
 

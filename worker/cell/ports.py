@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from farm.model import Lease, Ticket
 from farm.plugins import Group
 from farm.ports import BlobStore, Clock, Events, LeaseBook, Records, Signals
+from farm.redaction import Redactor
 from sandbox.spec import Sandbox
 from worker.health.fitness import Fitness
 
@@ -65,6 +66,7 @@ class LinePorts:
     plugins: PluginSource
     clock: Clock
     fitness: Fitness
+    redactor: Redactor
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,11 @@ from typing import TypeVar
 import structlog
 
 from farm.errors import FarmError, IntegrityError, TransientError
-from farm.model import AttemptCleanup, Digest, Outcome, StopReason, SweepId, Ticket, canonical_json
+from farm.model import AttemptCleanup, Digest, Outcome, StopReason, SweepId, Ticket, canonical_json, parse_record
 from farm.model.keys import attempt_cleanup_key, outcome_key, result_key, settlement_key
 from farm.model.settle import result_of, settles
 from farm.ports import Clock
+from farm.redaction import Redactor
 from worker.cell.attempt import Attempt, Finding
 from worker.cell.faults import unrecorded
 from worker.cell.ports import Claimed, Place, Truth
@@ -42,19 +43,24 @@ class LineEnd(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Recorder:
-    """Writes attempts down. A service that does not answer is asked again for as long as the lease lives."""
+    """Writes attempts down. A service that does not answer is asked again for as long as the lease lives.
+
+    All that leaves the worker for the store goes by here, and by the redactor.
+    """
 
     truth: Truth
     clock: Clock
     place: Place
+    redactor: Redactor
 
     def record(self, attempt: Attempt, finding: Finding, pulse: Pulse) -> LineEnd:
         """Upload and record; what can't be recorded as it is becomes a fault without artifacts.
 
         LOST when the right was lost before outcome.json was written, or when the store refuses the fault too.
         """
+        clean = replace(attempt, keeper=attempt.keeper.redacted(self.redactor.body))
         try:
-            return self._record(attempt, finding, pulse)
+            return self._record(clean, finding, pulse)
         except StoppedError:
             return LineEnd.LOST
         except (FarmError, OSError) as error:
@@ -69,7 +75,12 @@ class Recorder:
     def record_cleanup(self, claimed: Claimed, problem: str | None, pulse: Pulse) -> None:
         """Say whether the workspace was removed; when that can't be written, nobody says so, which shows."""
         ticket = claimed.ticket
-        record = AttemptCleanup(cell=ticket.cell, attempt=ticket.attempt, done=problem is None, problem=problem)
+        record = AttemptCleanup(
+            cell=ticket.cell,
+            attempt=ticket.attempt,
+            done=problem is None,
+            problem=None if problem is None else self.redactor.text(problem),
+        )
         key, body = attempt_cleanup_key(ticket.sweep, ticket.cell, ticket.attempt), canonical_json(record)
         try:
             self._patiently(pulse, lambda: self.truth.records.create(key, body))
@@ -90,7 +101,7 @@ class Recorder:
     def _write(self, attempt: Attempt, finding: Finding, pulse: Pulse) -> LineEnd:
         ticket = attempt.claimed.ticket
         is_late = self._patiently(pulse, lambda: self._is_settled(ticket.sweep))
-        outcome = self._outcome(attempt, finding, is_late=is_late)
+        outcome = self._redacted(self._outcome(attempt, finding, is_late=is_late))
         body = canonical_json(outcome)  # once: with another time in it, it would not be known as ours when asked again
         if not self._patiently(pulse, lambda: self._create_ours(ticket, body)):
             return LineEnd.LOST  # the attempt has an outcome that is not ours: the first writer wins
@@ -134,6 +145,11 @@ class Recorder:
             stages=tuple(attempt.stages),
             late=is_late,
         )
+
+    def _redacted(self, outcome: Outcome) -> Outcome:
+        plain = outcome.model_dump(mode="json")
+        clean = self.redactor.document(plain)
+        return outcome if clean == plain else parse_record(Outcome, canonical_json(clean), "a redacted outcome")
 
     def _patiently(self, pulse: Pulse, ask: Callable[[], T]) -> T:
         """Ask again after a TransientError, with longer and longer waits; raise StoppedError once the lease is lost."""

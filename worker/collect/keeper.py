@@ -1,5 +1,6 @@
 """Artifacts of one attempt, held until they are uploaded."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from farm.model import Artifact, Digest
@@ -26,7 +27,20 @@ class Keeper:
         )
         self._kept[role] = Kept(artifact, body)
 
+    def redacted(self, redact: Callable[[bytes], bytes]) -> "Keeper":
+        """Give a keeper of the same artifacts, each as `redact` leaves it."""
+        clean = Keeper()
+        for role, kept in self._kept.items():
+            body = redact(kept.body)
+            clean._kept[role] = kept if body == kept.body else _changed(kept.artifact, body)
+        return clean
+
     @property
     def kept(self) -> tuple[Kept, ...]:
         """All that is kept, by role."""
         return tuple(self._kept[role] for role in sorted(self._kept))
+
+
+def _changed(artifact: Artifact, body: bytes) -> Kept:
+    new = {"digest": Digest.of(body), "size_bytes": len(body), "redacted": True}
+    return Kept(artifact.model_copy(update=new), body)

@@ -32,6 +32,7 @@ from farm.model import (
 from farm.model.keys import outcome_key, plan_key, result_key
 from farm.plugins import Plugins
 from farm.ports import BlobStore, Clock, LeaseBook, Records
+from farm.redaction import Redactor
 from sandbox.spec import Sandbox
 from worker.agents.scripted import ScriptedAgent
 from worker.cell.line import CellLine
@@ -98,6 +99,7 @@ class Farm:
         self.leases: LeaseBook = MemoryLeases(self.clock, self.signals)
         self.events = MemoryEvents()
         self.fitness = Fitness()
+        self.redactor = Redactor()
         self.blobs: BlobStore = self.store.blobs
         self.records: Records = self.store.records
         self.plan = self._plan()
@@ -116,7 +118,13 @@ class Farm:
     def line(self, slot: int = 0) -> CellLine:
         exchange = Exchange(self.leases, self.signals, self.events)
         ports = LinePorts(
-            exchange, Truth(self.blobs, self.records), self.sandbox, self.plugins, self.clock, self.fitness
+            exchange,
+            Truth(self.blobs, self.records),
+            self.sandbox,
+            self.plugins,
+            self.clock,
+            self.fitness,
+            self.redactor,
         )
         return CellLine(ports, Place("host-1", slot, self.root, f"host-1/{slot}"), self.timing)
 

@@ -22,6 +22,7 @@ from farm.model import (
     parse_record,
 )
 from farm.model.keys import attempt_cleanup_key, outcome_key, result_key, settlement_key
+from farm.redaction import MARK, Redactor
 from farm.testing.clock import FakeClock
 from tests.builders.worker.doubles import Hook, HookedRecords
 from worker.cell.attempt import Attempt, Finding
@@ -31,6 +32,7 @@ from worker.cell.recording import LineEnd, Recorder
 
 SWEEP = SweepId("s-1.1")
 TICKET = Ticket(sweep=SWEEP, plan=Digest.of(b""), cell="t.a.1", index=0, attempt=1)  # type: ignore[arg-type]  # a cell's id is text
+SECRET = "correct-horse-battery"  # noqa: S105 (of nobody)
 OUTCOME, RESULT = outcome_key(SWEEP, TICKET.cell, 1), result_key(SWEEP, TICKET.cell)
 CLEANUP = attempt_cleanup_key(SWEEP, TICKET.cell, 1)
 FOUND = Finding(RetryPolicy(), fault=Fault(kind=FaultKind.TASK, detail="it can't be set up"))
@@ -87,7 +89,7 @@ class Desk:
 
     @property
     def recorder(self) -> Recorder:
-        return Recorder(self.truth, self.clock, Place("host-1", 0, Path("/nowhere"), "host-1/1"))
+        return Recorder(self.truth, self.clock, Place("host-1", 0, Path("/nowhere"), "host-1/1"), Redactor([SECRET]))
 
     def record(self, finding: Finding = FOUND) -> LineEnd:
         return self.recorder.record(self.attempt, finding, self.pulse)
@@ -118,6 +120,19 @@ def test_an_answer_that_was_lost_on_its_way_does_not_make_our_record_somebody_el
     desk.records.after = raises_at(key, TransientError("no answer"))
     assert desk.record() is LineEnd.RECORDED
     assert desk.has_result()
+
+
+def test_no_secret_is_recorded_in_artifact_or_outcome_and_what_was_changed_says_so(desk: Desk) -> None:
+    desk.attempt.keeper.keep("log", "text/plain", f"the key is {SECRET}".encode())
+    fault = Fault(kind=FaultKind.TASK, detail=f"no answer from https://x/?key={SECRET}")
+    assert desk.record(Finding(RetryPolicy(), fault=fault)) is LineEnd.RECORDED
+    outcome = desk.outcome()
+    assert outcome is not None
+    assert outcome.fault == Fault(kind=FaultKind.TASK, detail=f"no answer from https://x/?key={MARK}")
+    kept = {one.role: (one.redacted, desk.store.blobs.get(one.digest)) for one in outcome.artifacts}
+    assert kept == {"log": (True, f"the key is {MARK}".encode()), "note": (False, b"kept")}
+    desk.recorder.record_cleanup(desk.claimed, f"{SECRET} could not be removed", desk.pulse)
+    assert SECRET not in repr(desk.store.records.read(CLEANUP))
 
 
 def test_an_outcome_that_somebody_else_wrote_stays(desk: Desk) -> None:
