@@ -24,6 +24,7 @@ from sandbox.spec import Probe, Sandbox
 from worker.cell.line import CellLine
 from worker.cell.ports import Exchange, LinePorts, Place, Timing, Truth
 from worker.health.fitness import Fitness
+from worker.health.git_probe import git_probe
 from worker.health.heartbeat import Heartbeat
 from worker.health.shutdown import ShutdownFlag, SignalsOrShutdown
 from worker.providers import key_of, read_providers
@@ -101,24 +102,24 @@ def make_sandbox() -> Sandbox:
 
 
 def preflight() -> tuple[Probe, ...]:
-    """Prove by effect that this host can contain a guest; a sandbox that can't be made is a failed probe."""
+    """Prove by effect that this host can run cells; a sandbox that can't be made is a failed probe."""
     settings = read_settings()
     try:
         with closing(make_sandbox()) as sandbox:
-            return sandbox.preflight(settings.root)
+            return (git_probe(), *sandbox.preflight(settings.root))
     except (SpecError, SandboxError) as error:
-        return (Probe("sandbox", ok=False, detail=str(error)),)
+        return (git_probe(), Probe("sandbox", ok=False, detail=str(error)))
 
 
 def ensure_fit() -> None:
-    """Raise SpecError with every failed probe's fix, unless this host can contain a guest."""
+    """Raise SpecError with every failed probe's fix, unless this host can run cells."""
     broken = [probe for probe in preflight() if not probe.ok]
     if broken:
         lines = [
             f"{probe.name}: {probe.detail}; {probe.fix}" if probe.fix else f"{probe.name}: {probe.detail}"
             for probe in broken
         ]
-        raise SpecError("this host can't contain a guest, so no cell is run:\n  " + "\n  ".join(lines))
+        raise SpecError("this host can't run cells:\n  " + "\n  ".join(lines))
 
 
 def clear_root() -> int:

@@ -14,7 +14,7 @@ from worker import bootstrap
 @click.command(name="worker", epilog="Example:  FARM_REDIS_URL=redis://queue:6379/0 python -m worker.cli --slots 4")
 @click.option("--slots", type=click.IntRange(1, 1000), help="Cells to run at once. Default: FARM_SLOTS, else the CPUs.")
 @click.option("--lifeline", is_flag=True, help="End when standard input ends; SIGTERM stops running cells.")
-@click.option("--check", is_flag=True, help="Only prove that this host can contain a guest.")
+@click.option("--check", is_flag=True, help="Only prove that this host can run cells.")
 @click.option("--json", "as_json", is_flag=True, help="With --check: the probes as JSON.")
 def command(slots: int | None, *, lifeline: bool, check: bool, as_json: bool) -> None:
     """Run cells on this host until told to stop. SIGTERM: finish running cells; again: stop them."""

@@ -1,7 +1,6 @@
 """farm doctor."""
 
 import json
-import shutil
 import subprocess
 import sys
 from dataclasses import asdict, dataclass
@@ -44,12 +43,7 @@ def _queue(settings: Settings) -> Finding:
         return Finding("queue", ok=False, detail=str(error), fix="set FARM_REDIS_URL, or install redis-server")
 
 
-def _git() -> Finding:
-    path = shutil.which("git")
-    return Finding("git", ok=path is not None, detail=path or "not found", fix="apt-get install git")
-
-
-def _sandbox(url: str | None, settings: Settings) -> list[Finding]:
+def _worker(url: str | None, settings: Settings) -> list[Finding]:
     argv = bootstrap.worker_command("--check", "--json")
     env = dict(bootstrap.worker_environment(settings, settings.redis_url or "", url or settings.store_url))
     try:
@@ -66,7 +60,7 @@ def command(store: str | None, *, as_json: bool) -> None:
     """Check that this machine and its services can run sweeps; exit 2 when something must be fixed."""
     settings = bootstrap.read_settings()
     python = Finding("python", ok=True, detail=sys.version.split()[0])
-    findings = [python, _git(), _queue(settings), _store(store, settings), *_sandbox(store, settings)]
+    findings = [python, _queue(settings), _store(store, settings), *_worker(store, settings)]
     broken = [finding for finding in findings if not finding.ok]
     width = max(len(row.name) for row in findings)
     lines = [f"{'ok  ' if row.ok else 'FAIL'}  {row.name:<{width}}  {row.detail}" for row in findings]

@@ -9,6 +9,7 @@ def test_the_columns_hold_and_no_line_shows_a_programs_values(desk: Desk) -> Non
     ended = desk.farm("doctor")
     assert ended.code == 0, ended.err
     names = [row["name"] for row in json.loads(desk.farm("doctor", "--json").out)["findings"]]
+    assert {"python", "queue", "store", "git", "starts"} <= set(names)
     lines = ended.out.splitlines()
     width = max(len(name) for name in names)
     assert [line[6 : 6 + width].rstrip() for line in lines] == names
