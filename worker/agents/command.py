@@ -18,15 +18,15 @@ names a provider, one door to that provider.
 
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, JsonValue, ValidationError, model_validator
+from pydantic import Field, JsonValue, model_validator
 
-from farm.errors import SpecError
 from farm.model import ProcessExit, RelativePath, SessionReport, Usage, Value, Wire
 from sandbox.spec import Stream
 from worker.agents import fields
 from worker.agents.ending import Heard, ending
 from worker.agents.lines import JsonLines
 from worker.documents import DocumentError, at_pointer, one_document
+from worker.options import checked
 from worker.session import Launch, SessionRequest
 
 Pointer = Annotated[str, Field(pattern=r"^(/[^/]*)+$", max_length=200)]
@@ -118,12 +118,7 @@ class CommandAgent:
     version = "1"
 
     def __init__(self, options: dict[str, JsonValue]) -> None:
-        try:
-            self._options = CommandOptions.model_validate(options)
-        except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(str(part) for part in first["loc"]) or "options"
-            raise SpecError(f"the command agent's {place}: {first['msg']}") from error
+        self._options = checked(CommandOptions, options, "agent 'command'")
         self.options: dict[str, JsonValue] = self._options.model_dump(mode="json", by_alias=True, exclude_none=True)
         self.wires: tuple[Wire, ...] = () if self._options.wire is None else (self._options.wire,)
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import Field, JsonValue, ValidationError
+from pydantic import Field, JsonValue
 
 from farm.errors import SpecError
 from farm.model import ProcessExit, SessionReport, Usage, Value, Wire
@@ -12,6 +12,7 @@ from worker.agents import fields
 from worker.agents.ending import Heard, ending
 from worker.agents.lines import JsonLines
 from worker.agents.script import MOST_SCRIPT_BYTES, Script, compiled, runs_tools
+from worker.options import checked
 from worker.session import HOME, Launch, SessionRequest
 
 _PROGRAM = ".farm-script.sh"
@@ -33,16 +34,11 @@ class ScriptedAgent:
     wires: tuple[Wire, ...] = ()
 
     def __init__(self, options: dict[str, JsonValue]) -> None:
-        try:
-            checked = ScriptedOptions.model_validate(options)
-        except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(str(part) for part in first["loc"]) or "options"
-            raise SpecError(f"the scripted agent's {place}: {first['msg']}") from error
-        self.options: dict[str, JsonValue] = checked.model_dump(
+        found = checked(ScriptedOptions, options, "agent 'scripted'")
+        self.options: dict[str, JsonValue] = found.model_dump(
             mode="json", by_alias=True, exclude_unset=True, exclude_none=True
         )
-        self._programs = {task: _programs(task, scripts) for task, scripts in checked.scripts.items()}
+        self._programs = {task: _programs(task, scripts) for task, scripts in found.scripts.items()}
 
     def launch(self, request: SessionRequest) -> Launch:
         programs = self._programs.get(request.task.id) or self._programs.get(_ANY_TASK)

@@ -4,11 +4,11 @@ Equal with types: 1, 1.0, true and "1" are four different answers; the order of 
 list does. White space around the document is allowed; a code fence, prose, a second document or a key twice is not.
 """
 
-from pydantic import JsonValue, ValidationError
+from pydantic import JsonValue
 
-from farm.errors import SpecError
 from farm.model import OracleFinding, Value
 from worker.documents import DocumentError, one_document
+from worker.options import checked
 from worker.session import OracleRequest
 
 _MOST_SHOWN = 200
@@ -26,12 +26,8 @@ class AnswerOracle:
     version = "1"
 
     def __init__(self, options: dict[str, JsonValue]) -> None:
-        try:
-            checked = AnswerOptions.model_validate(options)
-        except ValidationError as error:
-            raise SpecError(f"the oracle 'answer' needs exactly `expected`: {error.errors()[0]['msg']}") from error
-        self._expected = checked.expected
-        self.options: dict[str, JsonValue] = {"expected": checked.expected}
+        self._expected = checked(AnswerOptions, options, "oracle 'answer'").expected
+        self.options: dict[str, JsonValue] = {"expected": self._expected}
 
     def find(self, request: OracleRequest) -> OracleFinding:
         answer = request.sessions[-1].final_answer if request.sessions else None

@@ -7,10 +7,10 @@ it says so itself, as `finding_line` describes.
 
 from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue, ValidationError
+from pydantic import Field, JsonValue
 
-from farm.errors import SpecError
 from farm.model import OracleFinding, Value
+from worker.options import checked
 from worker.oracles.finding_line import ending, reported
 from worker.session import OracleRequest
 
@@ -28,12 +28,7 @@ class CommandOracle:
     version = "1"
 
     def __init__(self, options: dict[str, JsonValue]) -> None:
-        try:
-            self._options = CommandOptions.model_validate(options)
-        except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(str(part) for part in first["loc"]) or "options"
-            raise SpecError(f"the oracle 'command', {place}: {first['msg']}") from error
+        self._options = checked(CommandOptions, options, "oracle 'command'")
         self.options: dict[str, JsonValue] = self._options.model_dump(mode="json")
 
     def find(self, request: OracleRequest) -> OracleFinding:

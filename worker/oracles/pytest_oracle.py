@@ -17,10 +17,11 @@ from importlib import metadata, resources
 from pathlib import PurePosixPath
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, JsonValue, ValidationError
+from pydantic import AfterValidator, Field, JsonValue
 
 from farm.errors import SpecError, TransientError
 from farm.model import Digest, OracleFinding, RelativePath, Value
+from worker.options import checked
 from worker.oracles.finding_line import reported
 from worker.session import WORKSPACE, Kit, OracleRequest
 
@@ -58,12 +59,7 @@ class PytestOracle:
     version = "1"
 
     def __init__(self, options: dict[str, JsonValue]) -> None:
-        try:
-            self._options = PytestOptions.model_validate(options)
-        except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(str(part) for part in first["loc"]) or "options"
-            raise SpecError(f"the oracle 'pytest', {place}: {first['msg']}") from error
+        self._options = checked(PytestOptions, options, "oracle 'pytest'")
         self.options: dict[str, JsonValue] = self._options.model_dump(mode="json")
 
     def find(self, request: OracleRequest) -> OracleFinding:
