@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing, suppress
 from functools import cache
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from farm import telemetry
@@ -188,10 +187,6 @@ def worker_environment(slots: int, *, lifeline: bool) -> Mapping[str, str]:
     """Give the environment of the worker's Celery process: ours, with the slots and the lifeline set."""
     inherited = dict(os.environ)  # noqa: TID251 (a bootstrap reads the environment)
     return inherited | {"FARM_SLOTS": str(slots), "FARM_LIFELINE": "true" if lifeline else "false"}
-
-
-def work_root() -> Path:
-    return read_settings().root
 
 
 def _wait_for_its_end() -> None:

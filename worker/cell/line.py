@@ -113,7 +113,8 @@ class CellLine:
             if isinstance(error, SandboxUnhealthyError):
                 self._lose_fitness(recordable(str(error)))
             # What breaks while the cell is being stopped broke because of it.
-            fault = fault_of(StoppedError(pulse.stop) if pulse.stop is not None else error)
+            reason = pulse.stop_reason()
+            fault = fault_of(error if reason is None else StoppedError(reason))
             _log.warning("attempt.faulted", kind=fault.kind, detail=fault.detail)
             return Finding(plan.retry if plan is not None else RetryPolicy(), fault=fault)
 
@@ -134,7 +135,7 @@ class CellLine:
             template = self._templates.ready(cast.task.snapshot, cast.arm.overlay)
             folder.prepare()
             copy_tree(template.path, template.listing, folder.workspace, folder.owner)
-        boxes = Boxes(self._ports.sandbox, self._place.slot, folder, lambda: pulse.must_stop)
+        boxes = Boxes(self._ports.sandbox, self._place.slot, folder, pulse.must_stop)
         checks = Checks(cast, attempt, boxes, self._ground, self._ports.truth)
         with attempt.stage("sessions"):
             sessions = cast.program.perform(cast.prompt, CellSessions(cast, attempt, boxes, pulse))

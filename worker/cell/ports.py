@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from farm.model import Lease, Ticket
+from farm.model import Lease, StopReason, SweepId, Ticket
 from farm.plugins import Group
-from farm.ports import BlobStore, Clock, Events, LeaseBook, Records, Signals
+from farm.ports import BlobStore, Clock, Events, LeaseBook, Records
 from farm.redaction import Redactor
 from sandbox.spec import Sandbox
 from worker.health.fitness import Fitness
@@ -19,12 +19,18 @@ class PluginSource(Protocol):
     def load(self, group: Group, name: str) -> Callable[..., Any]: ...
 
 
+class StopOrders(Protocol):
+    """What a worker asks of the farm's signals. May raise TransientError."""
+
+    def stop_reason(self, sweep: SweepId) -> StopReason | None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Exchange:
     """What may be lost: leases, stop orders, hints."""
 
     leases: LeaseBook
-    signals: Signals
+    signals: StopOrders
     events: Events
 
 

@@ -19,7 +19,7 @@ _log = structlog.get_logger()
 
 
 class Pulse:
-    """Beats while its block lasts. `stop` only ever goes from None to a reason, and LOST_LEASE wins over any other."""
+    """Beats while its block lasts. A reason to stop stays one, and LOST_LEASE wins over any other."""
 
     def __init__(self, exchange: Exchange, timing: Timing, clock: Clock, lease: Lease) -> None:
         self._exchange = exchange
@@ -40,31 +40,25 @@ class Pulse:
         self._ended.set()
         self._thread.join(self._timing.lease_ttl_s)
 
-    @property
-    def stop(self) -> StopReason | None:
-        """Why the attempt must stop now; None: go on. What was lost stays lost, whatever a later renewal says."""
+    def stop_reason(self) -> StopReason | None:
+        """Look why the attempt must stop now; None: go on. What was seen to be lost stays so, whatever comes later."""
         if self._clock.monotonic() - self._held_at >= self._timing.lease_ttl_s:
             self._is_lost = True
         return StopReason.LOST_LEASE if self._is_lost else self._order
 
-    @property
     def must_stop(self) -> bool:
-        return self.stop is not None
-
-    def order(self, reason: StopReason) -> None:
-        """Stop the attempt from inside this process."""
-        self._order = self._order or reason
+        return self.stop_reason() is not None
 
     def check(self) -> None:
         """Raise StoppedError when the attempt must stop."""
-        reason = self.stop
+        reason = self.stop_reason()
         if reason is not None:
             raise StoppedError(reason)
 
     def confirm(self) -> bool:
         """Renew now and say whether the right stands: the fence before a record. May raise TransientError."""
         self._renew()
-        return self.stop is not StopReason.LOST_LEASE
+        return self.stop_reason() is not StopReason.LOST_LEASE
 
     def _beat(self) -> None:
         renewed_at, said = self._clock.monotonic(), ""
@@ -79,11 +73,10 @@ class Pulse:
                     said = str(error)
                     _log.warning("pulse.unanswered", sweep=self._lease.sweep, cell=self._lease.cell, problem=said)
                 continue
-            if order is not None:
-                self.order(order)
+            self._order = self._order or order
 
     def _renew(self) -> None:
-        if self.stop is StopReason.LOST_LEASE:
+        if self.stop_reason() is StopReason.LOST_LEASE:
             return
         asked_at = self._clock.monotonic()
         renewal = self._exchange.leases.renew(self._lease, self._timing.lease_ttl_s)
@@ -91,5 +84,4 @@ class Pulse:
             self._is_lost = True
             return
         self._held_at = asked_at
-        if renewal.stop is not None:
-            self.order(renewal.stop)
+        self._order = self._order or renewal.stop

@@ -60,14 +60,16 @@ class Recorder:
         """
         clean = replace(attempt, keeper=attempt.keeper.redacted(self.redactor.body))
         try:
-            return self._record(clean, finding, pulse)
+            with clean.stage("upload"):
+                self._upload(clean, pulse)
+            return self._write(clean, finding, pulse)
         except StoppedError:
             return LineEnd.LOST
         except (FarmError, OSError) as error:
             _log.warning("record.refused", problem=str(error))
             fault = finding.fault or unrecorded(error)
         try:
-            return self._record(replace(attempt, keeper=Keeper()), Finding(finding.retry, fault=fault), pulse)
+            return self._write(replace(attempt, keeper=Keeper()), Finding(finding.retry, fault=fault), pulse)
         except (StoppedError, FarmError, OSError) as error:
             _log.warning("attempt.unrecorded", problem=str(error))
             return LineEnd.LOST
@@ -87,11 +89,6 @@ class Recorder:
         except (StoppedError, FarmError, OSError) as error:
             _log.warning("cleanup.unrecorded", problem=str(error))
 
-    def _record(self, attempt: Attempt, finding: Finding, pulse: Pulse) -> LineEnd:
-        with attempt.stage("upload"):
-            self._upload(attempt, pulse)
-        return self._write(attempt, finding, pulse) if self._patiently(pulse, pulse.confirm) else LineEnd.LOST
-
     def _upload(self, attempt: Attempt, pulse: Pulse) -> None:
         for kept in attempt.keeper.kept:
             digest = self._patiently(pulse, functools.partial(self.truth.blobs.put, kept.body))
@@ -100,6 +97,8 @@ class Recorder:
 
     def _write(self, attempt: Attempt, finding: Finding, pulse: Pulse) -> LineEnd:
         ticket = attempt.claimed.ticket
+        if not self._patiently(pulse, pulse.confirm):
+            return LineEnd.LOST
         is_late = self._patiently(pulse, lambda: self._is_settled(ticket.sweep))
         outcome = self._redacted(self._outcome(attempt, finding, is_late=is_late))
         body = canonical_json(outcome)  # once: with another time in it, it would not be known as ours when asked again
@@ -155,7 +154,7 @@ class Recorder:
         """Ask again after a TransientError, with longer and longer waits; raise StoppedError once the lease is lost."""
         wait_s = _FIRST_WAIT_S
         while True:
-            if pulse.stop is StopReason.LOST_LEASE:
+            if pulse.stop_reason() is StopReason.LOST_LEASE:
                 raise StoppedError(StopReason.LOST_LEASE)
             try:
                 return ask()

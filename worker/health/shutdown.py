@@ -27,11 +27,5 @@ class SignalsOrShutdown:
         self._signals = signals
         self._flag = flag
 
-    def order_stop(self, sweep: SweepId, reason: StopReason) -> None:
-        self._signals.order_stop(sweep, reason)
-
-    def withdraw_stop(self, sweep: SweepId) -> None:
-        self._signals.withdraw_stop(sweep)
-
     def stop_reason(self, sweep: SweepId) -> StopReason | None:
         return StopReason.SHUTDOWN if self._flag.is_raised else self._signals.stop_reason(sweep)

@@ -12,15 +12,17 @@ _TRIES = """
 import json, os
 from pathlib import Path
 from worker import bootstrap
+from worker.health.fitness import Fitness
 from worker.health.shutdown import ShutdownFlag
 
 def held():
     return [len(os.listdir("/proc/self/fd")), Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()]
 
-flag, seen, numbers = ShutdownFlag(), [], bootstrap.work_root() / "slots"
+flag, fitness, seen = ShutdownFlag(), Fitness(), []
+numbers = bootstrap.read_settings().root / "slots"
 for _ in range(3):
     try:
-        bootstrap.make_line(flag)
+        bootstrap.make_line(flag, fitness)
     except FileExistsError as error:
         assert error.filename.endswith("/cells"), error
         seen.append([*held(), sorted(os.listdir(numbers))])

@@ -82,7 +82,7 @@ def test_the_lease_lives_on_as_long_as_the_pulse_beats(parts: Parts) -> None:
         for beat in range(20):
             parts.clock.advance(6.0)
             wait_until(lambda beat=beat: book.renewals > beat)  # type: ignore[misc]  # a default binds the value
-        assert pulse.stop is None
+        assert pulse.stop_reason() is None
         assert parts.leases.live(SWEEP) == (parts.lease,)
 
 
@@ -94,7 +94,7 @@ def test_a_lease_lost_in_an_outage_stays_lost_when_the_farm_is_back(parts: Parts
         farm.is_away = False
         seen = farm.looks
         wait_until(lambda: farm.looks > seen + 1)
-        assert pulse.stop is StopReason.LOST_LEASE
+        assert pulse.stop_reason() is StopReason.LOST_LEASE
         assert not pulse.confirm()
 
 
@@ -102,8 +102,8 @@ def test_an_order_is_seen_while_the_attempt_runs(parts: Parts) -> None:
     with parts.pulse() as pulse:
         pulse.check()
         parts.signals.order_stop(SWEEP, StopReason.CANCEL)
-        wait_until(lambda: pulse.must_stop)
-        assert pulse.stop is StopReason.CANCEL
+        wait_until(pulse.must_stop)
+        assert pulse.stop_reason() is StopReason.CANCEL
         with pytest.raises(StoppedError):
             pulse.check()
 
@@ -111,9 +111,9 @@ def test_an_order_is_seen_while_the_attempt_runs(parts: Parts) -> None:
 def test_a_silent_redis_costs_the_right_once_the_lease_would_have_ended_and_not_before(parts: Parts) -> None:
     with parts.pulse(Silent(), Silent()) as pulse:
         parts.clock.advance(29.9)
-        assert pulse.stop is None
+        assert pulse.stop_reason() is None
         parts.clock.advance(0.2)
-        assert pulse.stop is StopReason.LOST_LEASE
+        assert pulse.stop_reason() is StopReason.LOST_LEASE
         assert not pulse.confirm()
 
 
@@ -125,16 +125,16 @@ def test_a_farm_that_refuses_a_pulse_does_not_end_it(parts: Parts) -> None:
         wait_until(lambda: farm.refusals > 1)
         farm.is_away = False
         wait_until(lambda: farm.renewals == 1)
-        assert pulse.stop is None
+        assert pulse.stop_reason() is None
 
 
 def test_a_lost_lease_wins_over_any_order(parts: Parts) -> None:
     parts.signals.order_stop(SWEEP, StopReason.CANCEL)
     with parts.pulse() as pulse:
-        wait_until(lambda: pulse.stop is StopReason.CANCEL)
+        wait_until(lambda: pulse.stop_reason() is StopReason.CANCEL)
         parts.leases.announce(TICKET.model_copy(update={"attempt": 2}))
         assert not pulse.confirm()
-        assert pulse.stop is StopReason.LOST_LEASE
+        assert pulse.stop_reason() is StopReason.LOST_LEASE
 
 
 def test_a_confirmation_renews(parts: Parts) -> None:
@@ -142,7 +142,7 @@ def test_a_confirmation_renews(parts: Parts) -> None:
     parts.clock.advance(20.0)
     assert pulse.confirm()
     parts.clock.advance(20.0)
-    assert pulse.stop is None
+    assert pulse.stop_reason() is None
     assert parts.leases.live(SWEEP) == (parts.lease,)
 
 

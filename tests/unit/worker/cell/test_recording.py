@@ -168,6 +168,7 @@ def test_artifacts_that_can_not_be_kept_are_the_hosts_fault_unless_there_was_one
     outcome = desk.outcome()
     assert outcome is not None
     assert outcome.artifacts == ()
+    assert [one.stage for one in outcome.stages] == ["upload"]
     assert outcome.fault is not None
     if finding.fault is None:
         assert (outcome.fault.kind, outcome.fault.detail) == (
