@@ -10,6 +10,7 @@ VERBS: dict[str, str] = {
     "submit": "Freeze a sweep into the store, for workers on any host.",
     "coordinate": "Send a submitted sweep's cells to the workers.",
     "worker": "Run cells on this host.",
+    "provider": "Answer model requests from a script, to try a sweep for free.",
     "status": "Show how far the sweeps are.",
     "cancel": "End a sweep: stop its running cells and settle.",
     "resume": "Go on with a sweep that was interrupted.",

@@ -1,0 +1,150 @@
+import json
+from typing import Any
+
+import pytest
+
+from farm.model import Wire
+from tests.builders import wires
+from tests.services.provider import saying, serving
+
+ALL = pytest.mark.parametrize("wire", list(Wire))
+BOTH = pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+
+GOLDEN = {"ordinary_input": 3000, "cache_read": 44000, "cache_write": 1000, "output": 120, "reasoning": 40}
+NATIVE: dict[Wire, Any] = {
+    Wire.ANTHROPIC: {
+        "input_tokens": 3000,
+        "cache_read_input_tokens": 44000,
+        "cache_creation_input_tokens": 1000,
+        "output_tokens": 120,
+    },
+    Wire.RESPONSES: {
+        "input_tokens": 48000,
+        "input_tokens_details": {"cached_tokens": 44000, "cache_write_tokens": 1000},
+        "output_tokens": 120,
+        "output_tokens_details": {"reasoning_tokens": 40},
+        "total_tokens": 48120,
+    },
+    Wire.CHAT: {
+        "prompt_tokens": 48000,
+        "prompt_tokens_details": {"cached_tokens": 44000},
+        "completion_tokens": 120,
+        "completion_tokens_details": {"reasoning_tokens": 40},
+        "total_tokens": 48120,
+    },
+    Wire.GEMINI: {
+        "promptTokenCount": 48000,
+        "cachedContentTokenCount": 44000,
+        "candidatesTokenCount": 80,
+        "thoughtsTokenCount": 40,
+        "totalTokenCount": 48120,
+    },
+}
+
+
+@ALL
+@BOTH
+def test_text_and_usage_come_as_the_wire_says(wire: Wire, streamed: bool) -> None:
+    with serving(saying("Grüße, all done.", **GOLDEN)) as provider:
+        answer = wires.heard(wire, wires.ask(provider.url, wire, streamed=streamed), streamed=streamed)
+    assert answer.text == "Grüße, all done."
+    assert answer.calls == []
+    assert wires.STOPS[wire][answer.stop] == "done"
+    assert answer.usage == NATIVE[wire]
+    assert answer.model == "m1"
+
+
+@ALL
+@BOTH
+def test_usage_that_is_not_declared_is_not_on_the_wire(wire: Wire, streamed: bool) -> None:
+    with serving(saying("done")) as provider:
+        answer = wires.ask(provider.url, wire, streamed=streamed)
+    assert wires.heard(wire, answer, streamed=streamed).usage is None
+    assert b"usage" not in answer.body
+
+
+@ALL
+@BOTH
+def test_tool_calls_come_with_the_text_before_them(wire: Wire, streamed: bool) -> None:
+    call = {"name": "look", "input": {"at": "ü.txt", "deep": [1, None]}}
+    script = {
+        "rules": [{"reply": {"text": "I look.", "tools": [{"call": call}, {"call": {"name": "b", "input": {}}}]}}]
+    }
+    with serving(script) as provider:
+        answer = wires.heard(wire, wires.ask(provider.url, wire, streamed=streamed), streamed=streamed)
+    assert answer.text == "I look."
+    assert answer.calls == [("look", {"at": "ü.txt", "deep": [1, None]}), ("b", {})]
+    assert wires.STOPS[wire][answer.stop] in ({"done"} if wire in {Wire.RESPONSES, Wire.GEMINI} else {"tools"})
+
+
+@ALL
+@BOTH
+@pytest.mark.parametrize("stop", ["length", "refused"])
+def test_a_stop_reason_is_told_in_the_wires_words(wire: Wire, streamed: bool, stop: str) -> None:
+    with serving({"rules": [{"reply": {"text": "half", "stop": stop}}]}) as provider:
+        answer = wires.heard(wire, wires.ask(provider.url, wire, streamed=streamed), streamed=streamed)
+    assert wires.STOPS[wire][answer.stop] == stop
+
+
+@ALL
+@BOTH
+def test_native_usage_comes_as_it_is_written(wire: Wire, streamed: bool) -> None:
+    raw = {"output_tokens": "many", "else": [1]}
+    script = {"rules": [{"reply": {"text": "x", "usage": {"ordinary_input": 5, "raw": {wire.value: raw}}}}]}
+    with serving(script) as provider:
+        answer = wires.heard(wire, wires.ask(provider.url, wire, streamed=streamed), streamed=streamed)
+    assert answer.usage == raw
+
+
+def test_a_chat_stream_tells_usage_only_to_those_who_ask() -> None:
+    body = {key: value for key, value in wires.body_of(Wire.CHAT, streamed=True).items() if key != "stream_options"}
+    with serving(saying("x", **GOLDEN)) as provider:
+        answer = wires.send(provider.url, "/v1/chat/completions", json.dumps(body).encode())
+    assert wires.heard(Wire.CHAT, answer, streamed=True).usage is None
+    assert b"usage" not in answer.body
+
+
+def test_a_gemini_stream_that_was_not_asked_for_as_events_is_a_list() -> None:
+    body = json.dumps(wires.body_of(Wire.GEMINI)).encode()
+    with serving(saying("some words", **GOLDEN)) as provider:
+        answer = wires.send(provider.url, "/v1beta/models/m1:streamGenerateContent", body)
+    assert [part["candidates"][0]["content"]["parts"] for part in answer.json] == [
+        [{"text": "some "}],
+        [{"text": "words"}],
+    ]
+    assert answer.json[-1]["usageMetadata"] == NATIVE[Wire.GEMINI]
+
+
+@pytest.mark.parametrize(
+    ("wire", "path"),
+    [
+        (Wire.ANTHROPIC, "/c/token/v1/messages?beta=true"),
+        (Wire.RESPONSES, "/responses"),
+        (Wire.CHAT, "/chat/completions"),
+        (Wire.GEMINI, "/v1/models/m1:generateContent"),
+    ],
+)
+def test_a_wire_is_told_by_the_end_of_the_path(wire: Wire, path: str) -> None:
+    with serving(saying("x")) as provider:
+        answer = wires.send(provider.url, path, json.dumps(wires.body_of(wire)).encode())
+    assert wires.heard(wire, answer, streamed=False).text == "x"
+
+
+def test_what_asks_no_model_is_answered_at_once() -> None:
+    with serving(saying("x")) as provider:
+        hello = wires.send(provider.url, "/api/hello", b"", method="HEAD")
+        models = wires.send(provider.url, "/v1/models", b"", method="GET")
+        get = wires.send(provider.url, "/v1/responses", b"", method="GET")
+        upgrade = {"connection": "upgrade", "upgrade": "websocket"}
+        socket = wires.send(provider.url, "/v1/responses", b"", upgrade, method="GET")
+    assert [hello.status, models.status, get.status, socket.status] == [200, 404, 405, 426]
+    assert [each.wire for each in provider.requests] == [None] * 4
+
+
+@ALL
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"{}", b"\xff"])
+def test_a_body_that_is_not_the_wires_is_a_bad_request(wire: Wire, body: bytes) -> None:
+    with serving(saying("x")) as provider:
+        answer = wires.send(provider.url, wires.path_of(wire), body)
+    assert answer.status == 400
+    assert "can't be read" in answer.json["error"]["message"]
