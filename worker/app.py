@@ -52,8 +52,8 @@ bootstrap.register(app, _process.run)
 def _prepare_host(**_: object) -> None:
     if os.geteuid() == 0:
         os.umask(0o022)  # the slots' users must pass through what we make, whatever our shell had
-    bootstrap.configure_logs()
     try:
+        bootstrap.configure_logs()
         bootstrap.ensure_fit()
         bootstrap.open_store()
         bootstrap.clear_root()

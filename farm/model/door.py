@@ -86,6 +86,8 @@ class DoorReport(Value):
     """How many requests ended in which way; what is left out did not happen."""
     models: tuple[ModelUse, ...] = ()
     """By name."""
+    is_priced: bool = False
+    """Whether the plan has a price table: then what it says is the cost, and nothing else is."""
     unmeasured: int = 0
     """Requests that reached the provider and whose usage is not, or not all, known."""
     last_failure: RequestEnd | None = None

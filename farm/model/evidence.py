@@ -104,11 +104,32 @@ class SessionReport(Value):
     turns: int | None = None
     tool_calls: dict[str, int] | None = None
     usage: Usage | None = None
+    """As the agent says it."""
     cost_usd: Decimal | None = None
+    """As the agent says it."""
     model: str | None = None
     session_id: str | None = None
     door: DoorReport | None = None
     """What the gateway metered at the provider's side; None: the session had no door."""
+
+    @property
+    def metered_usage(self) -> Usage | None:
+        """The tokens that count: the door's where there is one, whatever the agent says, else the agent's."""
+        if self.door is None:
+            return self.usage
+        tokens = self.door.tokens
+        return Usage(
+            input_tokens=tokens.whole,
+            cached_input_tokens=tokens.cache_read,
+            cache_write_tokens=tokens.cache_write,
+            output_tokens=tokens.output,
+            thinking_tokens=tokens.reasoning,
+        )
+
+    @property
+    def metered_cost_usd(self) -> Decimal | None:
+        """The cost that counts: by the plan's prices at the door where there are both, else what the agent says."""
+        return self.door.cost_usd if self.door is not None and self.door.is_priced else self.cost_usd
 
 
 class CheckRun(Value):
@@ -180,7 +201,7 @@ class Evidence(Value):
     @property
     def cost_usd(self) -> Decimal | None:
         """Sum the sessions' cost; None when that of one is unknown, or when there was no session."""
-        costs = [session.cost_usd for session in self.sessions]
+        costs = [session.metered_cost_usd for session in self.sessions]
         known = [cost for cost in costs if cost is not None]
         return sum(known, Decimal(0)) if costs and len(known) == len(costs) else None
 

@@ -35,6 +35,8 @@ def arm_line(arm: Arm, rows: Sequence[Row]) -> ArmLine:
         correct_low=None if interval is None else round(interval.low, _DIGITS),
         correct_high=None if interval is None else round(interval.high, _DIGITS),
         cost=_spend(row.cost_usd for row in spent),
+        agents_cost=_spend(map(_agents_cost, spent)) if _has_prices(spent) else None,
+        cost_difference_usd=_difference(spent) if _has_prices(spent) else None,
         input_tokens=_total(_summed(row, _input_tokens) for row in spent),
         output_tokens=_total(_summed(row, _output_tokens) for row in spent),
         tool_calls=_total(_summed(row, _calls) for row in spent),
@@ -47,12 +49,31 @@ def is_measured(row: Row) -> bool:
     return row.fault is None and row.unsettled is None
 
 
+def _has_prices(rows: Sequence[Row]) -> bool:
+    return any(session.door is not None and session.door.is_priced for row in rows for session in row.sessions)
+
+
+def _agents_cost(row: Row) -> Decimal | None:
+    """Add up what a row's agents themselves say that they cost."""
+    costs = [session.cost_usd for session in row.sessions]
+    known = [cost for cost in costs if cost is not None]
+    return sum(known, Decimal(0)) if costs and len(known) == len(costs) else None
+
+
+def _difference(rows: Sequence[Row]) -> Decimal | None:
+    both = [(_agents_cost(row), row.cost_usd) for row in rows]
+    differences = [said - counted for said, counted in both if said is not None and counted is not None]
+    return sum(differences, Decimal(0)) if differences else None
+
+
 def _input_tokens(session: SessionReport) -> int | None:
-    return None if session.usage is None else session.usage.input_tokens
+    usage = session.metered_usage
+    return None if usage is None else usage.input_tokens
 
 
 def _output_tokens(session: SessionReport) -> int | None:
-    return None if session.usage is None else session.usage.output_tokens
+    usage = session.metered_usage
+    return None if usage is None else usage.output_tokens
 
 
 def _calls(session: SessionReport) -> int | None:

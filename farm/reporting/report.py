@@ -73,6 +73,10 @@ class ArmLine(Value):
     """Wilson 95 % interval of correct / judged."""
     correct_high: float | None
     cost: Spend
+    agents_cost: Spend | None = None
+    """What the agents themselves say, where `cost` is by the plan's prices."""
+    cost_difference_usd: Decimal | None = None
+    """How much more the agents say, over the cells of which both are known; None: no such cell."""
     input_tokens: Total
     output_tokens: Total
     tool_calls: Total

@@ -73,7 +73,7 @@ def _calls(session: SessionReport, tool: str) -> int | None:
 
 
 def _usage(session: SessionReport, field: str) -> int | None:
-    counted: int | None = getattr(session.usage, field, None) if session.usage is not None else None
+    counted: int | None = getattr(session.metered_usage, field, None)
     return counted
 
 
@@ -84,7 +84,7 @@ def _session(session: SessionReport, field: str) -> Number | Decimal | None:
         case "duration_s":
             return session.exit.wall_s
         case "cost_usd":
-            return session.cost_usd
+            return session.metered_cost_usd
         case _:
             return None
 

@@ -1,11 +1,12 @@
 import re
 from dataclasses import replace
+from decimal import Decimal
 from html.parser import HTMLParser
 
 from farm.gates.table import Row
-from farm.model import CellId, Digest, parse_record
+from farm.model import CellId, Digest, DoorReport, ModelUse, TokenUse, parse_record
 from farm.reporting.render import render
-from farm.reporting.report import CellState, Report
+from farm.reporting.report import CellState, Report, Spend
 from tests.builders.gates import BASH_CALLS, ENDED_WELL, OFF, ON, At, a_plan, a_row, a_session
 from tests.builders.reports import HOSTILE, a_report_input, demo_plan, demo_rows
 
@@ -127,6 +128,30 @@ def test_known_and_unknown_cost_stay_apart() -> None:
 
     assert (arm.cost.known, arm.cost.unknown) == (19, 1)
     assert "+ 1 unknown" in the_page()
+
+
+def test_where_the_plan_has_prices_they_count_and_what_agents_say_stands_beside_them() -> None:
+    use = TokenUse(whole=500, ordinary_input=400, cache_read=100, cache_write=0, output=7)
+    door = DoorReport(
+        provider="acme",
+        origin="https://acme.example",
+        models=(ModelUse(model="m", requests=1, tokens=use, cost_usd=Decimal("0.25")),),
+        is_priced=True,
+    )
+    session = a_session(door=door, cost_usd=Decimal("0.75"))
+    silent = a_session(door=door, cost_usd=None)
+    rows = [
+        a_row(At(OFF), None, sessions=(session,), cost_usd=session.metered_cost_usd),
+        a_row(At(ON), None, sessions=(silent,), cost_usd=silent.metered_cost_usd),
+    ]
+    off, on = sorted(the_report(plan=a_plan(trials=1), rows=rows).arms, key=lambda arm: arm.name != OFF)
+
+    assert (off.cost.usd, off.input_tokens.total, off.output_tokens.total) == (Decimal("0.25"), 500, 7)
+    assert off.agents_cost == Spend(usd=Decimal("0.75"), known=1, unknown=0)
+    assert (off.cost_difference_usd, on.cost_difference_usd) == (Decimal("0.50"), None)
+    assert "agents say $0.75" in parsed(the_page(plan=a_plan(trials=1), rows=rows)).text
+    line = rf"- {OFF}: \$0.7500, unknown in 0 cells; a difference of \$0.5000 where both are known"
+    assert line in the_markdown(plan=a_plan(trials=1), rows=rows).splitlines()
 
 
 def test_the_interval_is_over_judged_cells() -> None:
