@@ -18,8 +18,6 @@ class Ledger:
     unusable: int = 0
     aside: int = 0
     """Cells put aside for the next run: through, without a result."""
-    results: int = 0
-    """How many results were noted, folded ones included."""
     put_aside: int = 0
     """How many cells were put aside, folded ones included."""
 
@@ -31,7 +29,7 @@ class Ledger:
         """Note the cell's result; the cell must not be through."""
         bit = 1 << (index - self.fold)
         unusable = self.unusable if is_usable else self.unusable | bit
-        return replace(self, through=self.through | bit, unusable=unusable, results=self.results + 1)
+        return replace(self, through=self.through | bit, unusable=unusable)
 
     def skip(self, index: int) -> "Ledger":
         """Put the cell aside; it must not be through."""

@@ -34,8 +34,6 @@ class Progress:
     planned: int
     done: int
     running: int
-    queued: int
-    """Sent, and not claimed as far as we know."""
     failed: int
     arms: tuple[ArmProgress, ...]
     eta_s: float | None
@@ -74,7 +72,6 @@ class Pulse:
 
     running: Iterable[int] = ()
     """Indices of running cells."""
-    queued: int = 0
     elapsed_s: float = 0.0
     """Since this run began to dispatch."""
     is_paused: bool = False
@@ -118,7 +115,6 @@ class Tally:
             planned=len(self._plan.cells),
             done=self.done,
             running=len(running),
-            queued=pulse.queued,
             failed=sum(arm.failed for arm in self._arms.values()),
             arms=tuple(
                 ArmProgress(

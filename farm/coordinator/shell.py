@@ -149,7 +149,6 @@ class Shell:
         return self._tally.progress(
             Pulse(
                 running=[index for index, live in cells.items() if live.phase is Phase.RUNNING],
-                queued=sum(live.phase is Phase.QUEUED for live in cells.values()),
                 elapsed_s=self._ports.clock.monotonic() - self._started_s,
                 is_paused=self._state.paused_from is not None,
                 waiting=outage or self._waiting(),

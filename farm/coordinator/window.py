@@ -30,7 +30,7 @@ class Live:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Cells by index; the counts are kept beside them so that an event costs no walk over all."""
+    """Cells by index; the counts are kept beside them so that counting costs no walk over all."""
 
     cells: Mapping[int, Live] = field(default_factory=dict)
     ready: frozenset[int] = frozenset()

@@ -22,13 +22,8 @@ class SpecFile:
     places: Places
 
 
-def load_spec(path: Path) -> SweepSpec:
-    """Read a sweep file; raise SpecError, in one message, for all that is wrong with it as a text."""
-    return read_spec(path).spec
-
-
 def read_spec(path: Path) -> SpecFile:
-    """Read a sweep file and keep the lines of its fields; errors as `load_spec`."""
+    """Read a sweep file; raise SpecError, in one message, for all that is wrong with it as a text."""
     tree = _parse(path, _text(path))
     places = Places(str(path), tree.lines)
     if tree.value is None:

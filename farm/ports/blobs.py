@@ -24,7 +24,3 @@ class BlobStore(Protocol):
     def fetch(self, digest: Digest, path: Path) -> None:
         """Write verified bytes to `path`, which appears whole or not at all; errors as `get`."""
         ...
-
-    def has(self, digest: Digest) -> bool:
-        """Say whether bytes are stored under `digest` (their content is not read)."""
-        ...

@@ -11,7 +11,6 @@ class Interval:
 
     low: float
     high: float
-    confidence: float
 
 
 def wilson(successes: int, n: int, confidence: float = 0.95) -> Interval | None:
@@ -26,4 +25,4 @@ def wilson(successes: int, n: int, confidence: float = 0.95) -> Interval | None:
     if n == 0:
         return None
     found = binomtest(successes, n).proportion_ci(confidence_level=confidence, method="wilson")
-    return Interval(low=float(found.low), high=float(found.high), confidence=confidence)
+    return Interval(low=float(found.low), high=float(found.high))

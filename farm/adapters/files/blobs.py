@@ -45,10 +45,6 @@ class FileBlobs:
     def fetch(self, digest: Digest, path: Path) -> None:
         write_whole(path, verified(self._read(digest), digest, self._root.as_uri()))
 
-    def has(self, digest: Digest) -> bool:
-        with answering(self._root):
-            return self._path(digest).exists()
-
     def _path(self, digest: Digest) -> Path:
         return self._root / blob_key(digest)
 

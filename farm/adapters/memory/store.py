@@ -34,9 +34,6 @@ class MemoryBlobs:
     def fetch(self, digest: Digest, path: Path) -> None:
         write_whole(path, (self.get(digest),))
 
-    def has(self, digest: Digest) -> bool:
-        return digest in self.bodies
-
 
 class MemoryRecords:
     """Records in a dict."""

@@ -27,7 +27,7 @@ class S3Blobs:
 
     def put(self, body: bytes) -> Digest:
         digest = Digest.of(body)
-        if len(body) < _WORTH_ASKING_BYTES or not self.has(digest):
+        if len(body) < _WORTH_ASKING_BYTES or not self._has(digest):
             self._bucket.create(blob_key(digest), body, digest)
         return digest
 
@@ -35,7 +35,7 @@ class S3Blobs:
         with path.open("rb") as file:
             digest = file_digest(file)
             size = file.tell()
-            if size < _WORTH_ASKING_BYTES or not self.has(digest):
+            if size < _WORTH_ASKING_BYTES or not self._has(digest):
                 self._send(file, size, digest)
         return digest
 
@@ -45,7 +45,7 @@ class S3Blobs:
     def fetch(self, digest: Digest, path: Path) -> None:
         write_whole(path, self._read(digest))
 
-    def has(self, digest: Digest) -> bool:
+    def _has(self, digest: Digest) -> bool:
         return self._bucket.size(blob_key(digest)) is not None
 
     def _send(self, file: BufferedReader, size: int, digest: Digest) -> None:

@@ -98,9 +98,6 @@ class FlakyBlobs:
     def fetch(self, digest: Digest, path: Path) -> None:
         self._real.fetch(digest, path)
 
-    def has(self, digest: Digest) -> bool:
-        return self._real.has(digest)
-
 
 class SilentStore(FlakyBlobs):
     """A blob store that answers no read."""

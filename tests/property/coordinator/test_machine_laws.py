@@ -227,7 +227,7 @@ def test_every_history_ends_with_each_cell_final_exactly_once(seed: int, ends: l
     assert played.closed is CloseReason.COMPLETE
     assert sorted(played.results) == list(range(len(ends)))
     assert played.first_sent == list(range(len(ends)))
-    assert (played.state.ledger.fold, played.state.ledger.results) == (len(ends), len(ends))
+    assert played.state.ledger.fold == len(ends)
     assert not played.state.window.cells
 
 

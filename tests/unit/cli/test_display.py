@@ -16,7 +16,6 @@ def a_progress(**changes: object) -> Progress:
         "planned": 2,
         "done": 1,
         "running": 1,
-        "queued": 0,
         "failed": 0,
         "arms": (arm,),
         "eta_s": None,

@@ -4,7 +4,7 @@ import pytest
 
 from farm.errors import SpecError
 from farm.model import ArmRole
-from farm.planning import load_spec
+from farm.planning.load import read_spec
 
 GOOD = """\
 name: demo
@@ -28,18 +28,18 @@ def written(folder: Path, text: str | bytes) -> Path:
 
 def complaint(file: Path) -> str:
     with pytest.raises(SpecError) as caught:
-        load_spec(file)
+        read_spec(file)
     return str(caught.value).replace(str(file), "sweep.yaml")
 
 
 def test_a_good_file_becomes_a_spec(tmp_path: Path) -> None:
-    spec = load_spec(written(tmp_path, GOOD))
+    spec = read_spec(written(tmp_path, GOOD)).spec
     assert spec.name == "demo"
     assert spec.arms[0].role is ArmRole.INCUMBENT
 
 
 def test_scalars_follow_yaml_1_2_so_that_on_and_times_stay_text(tmp_path: Path) -> None:
-    spec = load_spec(written(tmp_path, GOOD))
+    spec = read_spec(written(tmp_path, GOOD)).spec
     assert spec.tasks[0].oracle.options == {"argv": ["true"], "on": "12:30"}
 
 
@@ -61,7 +61,7 @@ def test_scalars_follow_yaml_1_2_so_that_on_and_times_stay_text(tmp_path: Path) 
     ],
 )
 def test_a_plain_scalar_is_what_json_can_say(tmp_path: Path, text: str, value: object) -> None:
-    spec = load_spec(written(tmp_path, GOOD.replace("12:30", text)))
+    spec = read_spec(written(tmp_path, GOOD.replace("12:30", text))).spec
     assert spec.tasks[0].oracle.options["on"] == value
 
 
@@ -175,9 +175,9 @@ def test_anchors_and_merges_write_less(tmp_path: Path) -> None:
         "  - {name: fresh, role: candidate, agent: {<<: *robot, speed: 2}}\n"
         "  - {name: plain, role: control, agent: *robot}\n"
     )
-    spec = load_spec(written(tmp_path, text))
+    spec = read_spec(written(tmp_path, text)).spec
     assert [arm.agent.options for arm in spec.arms] == [{"speed": 1}, {"speed": 2}, {"speed": 1}]
 
 
 def test_a_mark_at_the_front_of_the_file_is_no_content(tmp_path: Path) -> None:
-    assert load_spec(written(tmp_path, "\ufeff" + GOOD)).name == "demo"
+    assert read_spec(written(tmp_path, "\ufeff" + GOOD)).spec.name == "demo"

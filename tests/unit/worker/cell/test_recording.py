@@ -65,9 +65,6 @@ class FullDisk:
     def fetch(self, digest: Digest, path: Path) -> None:
         raise NotImplementedError(digest, path)
 
-    def has(self, digest: Digest) -> bool:
-        return not digest
-
 
 class Desk:
     """One claimed attempt with an artifact, and a recorder for it."""
