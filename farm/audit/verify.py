@@ -183,7 +183,6 @@ class _Verification:
 
     def _link_seal(self, seal: Seal, head: _Head) -> None:
         where, root = seal_key(self.sweep), sweep_root(self.sweep)
-        self.links.add(where, plan_key(self.sweep), seal.plan)
         if seal.sweep != self.sweep:
             self.notebook.flaw(where, f"it seals the sweep {seal.sweep!r}")
         gates = () if head.plan is None else head.plan.gates

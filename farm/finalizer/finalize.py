@@ -121,6 +121,5 @@ def _seal(
         Sealed(key=one.key.removeprefix(root), digest=one.digest)
         for one in (*heads, *(verdict.sealed for verdict in verdicts), *files)
     )
-    plan = head.plan.value.digest
-    seal = Seal(sweep=head.sweep, plan=plan, records=tuple(sorted(sealed, key=lambda one: one.key)))
+    seal = Seal(sweep=head.sweep, records=tuple(sorted(sealed, key=lambda one: one.key)))
     return write_once(records, seal_key(head.sweep), Seal, lambda: seal)

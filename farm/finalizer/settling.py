@@ -19,6 +19,7 @@ from farm.model import (
     Settlement,
     StopReason,
     SweepId,
+    Unsettled,
 )
 from farm.model.keys import AttemptFile, attempt_place, attempts_prefix, results_prefix, settlement_key, sweep_root
 from farm.ports import Records
@@ -147,5 +148,10 @@ def _settled(cell: CellId, stood: _Stood, running: frozenset[CellId]) -> Settled
     result, attempts = stood.results.get(cell), stood.attempts.get(cell, ())
     if result is not None:
         return SettledCell(cell=cell, result=result, attempts=attempts)
-    reason = "still-running" if cell in running else "stopped" if attempts else "never-started"
-    return SettledCell(cell=cell, result=None, attempts=attempts, unsettled=reason)
+    return SettledCell(cell=cell, result=None, attempts=attempts, unsettled=_why_unsettled(cell, stood, running))
+
+
+def _why_unsettled(cell: CellId, stood: _Stood, running: frozenset[CellId]) -> Unsettled:
+    if cell in running:
+        return Unsettled.STILL_RUNNING
+    return Unsettled.STOPPED if cell in stood.attempts else Unsettled.NEVER_STARTED

@@ -7,11 +7,11 @@ from farm.model import (
     CloseReason,
     Fault,
     Measured,
-    Metric,
     OracleFinding,
     Plan,
     ScopeFinding,
     SessionReport,
+    Unsettled,
 )
 from farm.model.base import Value
 
@@ -26,7 +26,7 @@ class Row(Value):
     trial: int
     fault: Fault | None = None
     """Why there is no evidence, when the cell has an excluded result."""
-    unsettled: str | None = None
+    unsettled: Unsettled | None = None
     """Why there is no result at all."""
     sessions: tuple[SessionReport, ...] = ()
     oracle: OracleFinding | None = None
@@ -43,15 +43,18 @@ class Lifecycle(Value):
     """How the sweep ended, as far as it decides."""
 
     close: CloseReason
-    timed_out: bool
     cleanup_incomplete: bool
     errors: tuple[str, ...] = ()
+
+    @property
+    def timed_out(self) -> bool:
+        """Say whether the deadline ended it."""
+        return self.close is CloseReason.DEADLINE
 
 
 class Table(Value):
     """What a gate is asked about: rows in plan order."""
 
     plan: Plan
-    metrics: tuple[Metric, ...]
     lifecycle: Lifecycle
     rows: tuple[Row, ...]

@@ -10,7 +10,6 @@ from farm.model import (
     CellId,
     CleanupRecord,
     Close,
-    CloseReason,
     Evidence,
     Outcome,
     Plan,
@@ -44,10 +43,8 @@ def tabulate(records: SettledRecords) -> Table:
     late = () if records.settlement.workers_settled else (NOT_SETTLED,)
     return Table(
         plan=records.plan,
-        metrics=records.plan.metrics,
         lifecycle=Lifecycle(
             close=records.close.reason,
-            timed_out=records.close.reason is CloseReason.DEADLINE,
             cleanup_incomplete=not records.cleanup.complete or any(row.cleanup_problem is not None for row in rows),
             errors=(*late, *records.cleanup.problems),
         ),

@@ -43,6 +43,7 @@ from farm.model.result import (
     Sealed,
     SettledCell,
     Settlement,
+    Unsettled,
 )
 from farm.model.settle import result_of, settles
 from farm.model.spec import (
@@ -148,6 +149,7 @@ __all__ = [
     "Ticket",
     "TokenUse",
     "Tokens",
+    "Unsettled",
     "Usage",
     "UsageShape",
     "Value",

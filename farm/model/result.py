@@ -26,10 +26,13 @@ class Result(Value):
     plan: Digest
     cell: CellId
     attempt: int
-    status: ResultStatus
     outcome: Digest
     """Of the bytes of this attempt's outcome.json."""
     fault: FaultKind | None = None
+
+    @property
+    def status(self) -> ResultStatus:
+        return ResultStatus.MEASURED if self.fault is None else ResultStatus.EXCLUDED
 
 
 class Opening(Value):
@@ -79,6 +82,15 @@ class Sealed(Value):
     digest: Digest
 
 
+class Unsettled(StrEnum):
+    """Why a planned cell has no result."""
+
+    NEVER_STARTED = "never-started"
+    STOPPED = "stopped"
+    STILL_RUNNING = "still-running"
+    """Its worker had not ended when the grace was over."""
+
+
 class SettledCell(Value):
     """One planned cell in the settlement: its result by digest, or why there is none."""
 
@@ -86,8 +98,8 @@ class SettledCell(Value):
     result: Digest | None
     attempts: tuple[Sealed, ...] = ()
     """Every claim.json, outcome.json and cleanup.json of the cell that stood at settlement, by key."""
-    unsettled: str | None = None
-    """never-started, stopped or still-running: set when there is no result."""
+    unsettled: Unsettled | None = None
+    """Set when there is no result."""
 
     @property
     def places(self) -> Iterator[AttemptPlace]:
@@ -122,6 +134,5 @@ class Seal(Value):
 
     schema_version: Literal[1] = 1
     sweep: SweepId
-    plan: Digest
     records: tuple[Sealed, ...]
     """plan, open, close, settlement, clean-up, verdicts and report files, sorted by key."""

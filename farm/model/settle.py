@@ -3,7 +3,7 @@
 from farm.model.digest import Digest
 from farm.model.evidence import Outcome
 from farm.model.policy import RetryPolicy
-from farm.model.result import Result, ResultStatus
+from farm.model.result import Result
 
 
 def settles(outcome: Outcome, policy: RetryPolicy) -> bool:
@@ -22,7 +22,6 @@ def result_of(outcome: Outcome, outcome_digest: Digest) -> Result:
         plan=outcome.plan,
         cell=outcome.cell,
         attempt=outcome.attempt,
-        status=ResultStatus.MEASURED if outcome.is_usable else ResultStatus.EXCLUDED,
         outcome=outcome_digest,
         fault=outcome.fault.kind if outcome.fault else None,
     )

@@ -112,7 +112,7 @@ def metric_lines(table: Table) -> tuple[MetricLine, ...]:
         rows.setdefault((row.task, row.arm), []).append(row)
     return tuple(
         _metric_line(metric, task.id, arm.name, metric_values(rows.get((task.id, arm.name), ()), metric))
-        for metric in table.metrics
+        for metric in table.plan.metrics
         for task in table.plan.tasks
         for arm in table.plan.arms
     )

@@ -157,7 +157,7 @@ def _blocks(report: Report, squares: tuple[Square, ...]) -> tuple[Block, ...]:
 
 def _plots(report: Report, table: Table) -> tuple[Plot, ...]:
     drawn = [("Correct answers, share with its 95 % interval", plots.correct_plot(report.arms))]
-    for metric in table.metrics[:_MOST_PLOTS]:
+    for metric in table.plan.metrics[:_MOST_PLOTS]:
         strips = _strips(table, metric)
         if len(strips) <= _MOST_STRIPS:
             better = metric.direction.value.replace("_", " ")

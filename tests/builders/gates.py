@@ -121,12 +121,12 @@ def a_row(at: At = At(), value: Number | None = 0, metric: Metric = BASH_CALLS, 
     return row.model_copy(update=changes)
 
 
-ENDED_WELL = Lifecycle(close=CloseReason.COMPLETE, timed_out=False, cleanup_incomplete=False)
+ENDED_WELL = Lifecycle(close=CloseReason.COMPLETE, cleanup_incomplete=False)
 
 
 def a_table(rows: tuple[Row, ...], plan: Plan | None = None, lifecycle: Lifecycle = ENDED_WELL) -> Table:
     plan = plan or a_plan()
-    return Table(plan=plan, metrics=plan.metrics, lifecycle=lifecycle, rows=rows)
+    return Table(plan=plan, lifecycle=lifecycle, rows=rows)
 
 
 def rows_of(on: list[Number], off: list[Number], metric: Metric = BASH_CALLS, task: str = "answer") -> tuple[Row, ...]:

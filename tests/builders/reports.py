@@ -26,6 +26,7 @@ from farm.model import (
     Sealed,
     SettledCell,
     Settlement,
+    Unsettled,
     Usage,
     Verdict,
     canonical_json,
@@ -107,7 +108,7 @@ def demo_rows(plan: Plan) -> tuple[Row, ...]:
             "cost_usd": None,
         },
         f"fix-total.{ON}.9": {
-            "unsettled": "never-started",
+            "unsettled": Unsettled.NEVER_STARTED,
             "sessions": (),
             "oracle": None,
             "scope": None,

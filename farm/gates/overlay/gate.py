@@ -63,7 +63,7 @@ def _unmet(table: Table, policy: OverlayPolicy, arms: ArmNames | None) -> tuple[
     """List what the plan itself lacks for this gate."""
     have = set(table.plan.arm_by_name)
     named = () if arms is None else (arms.on, arms.off)
-    declared = {metric.name for metric in table.metrics}
+    declared = {metric.name for metric in table.plan.metrics}
     checks = (
         []
         if arms
@@ -98,7 +98,7 @@ def _by_task_and_arm(table: Table) -> defaultdict[tuple[str, str], list[Row]]:
 
 
 def _case(table: Table, task: str, policy: CasePolicy, sides: _Sides) -> Case:
-    metric = next(metric for metric in table.metrics if metric.name == policy.metric)
+    metric = next(metric for metric in table.plan.metrics if metric.name == policy.metric)
     return Case(
         task=task,
         policy=policy,

@@ -11,9 +11,7 @@ from farm.gates.overlay.comparison import is_within
 from farm.gates.overlay.ending import SampleEnd, session_end
 from farm.gates.overlay.policy import CasePolicy
 from farm.gates.table import Lifecycle, Row
-from farm.model import ExitKind, ExitReason, FaultKind, Metric, SessionReport
-
-NEVER_STARTED = "never-started"
+from farm.model import ExitKind, ExitReason, FaultKind, Metric, SessionReport, Unsettled
 
 _AFTER_THE_RUN = {FaultKind.EVIDENCE, FaultKind.ORACLE}
 
@@ -113,7 +111,7 @@ def exit_reason(row: Row, metric: Metric, lifecycle: Lifecycle) -> str:
     Precedence: deadline, another stop, a native ending other than success, rate limits used up, an invalid
     measurement after a finished run, a broken run.
     """
-    if row.unsettled == NEVER_STARTED:
+    if row.unsettled is Unsettled.NEVER_STARTED:
         return SampleEnd.NEVER_STARTED
     ends = [session_end(session.reason) for session in row.sessions]
     if _was_stopped(row) or SampleEnd.STOPPED in ends:

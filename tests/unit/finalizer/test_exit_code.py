@@ -3,7 +3,7 @@
 import pytest
 
 from farm.finalizer.exit_code import exit_code
-from farm.model import CellId, Close, CloseReason, Decision, Pin, SettledCell, Settlement, SweepId, Verdict
+from farm.model import CellId, Close, CloseReason, Decision, Pin, SettledCell, Settlement, SweepId, Unsettled, Verdict
 from tests.builders.sweeps import START, D
 
 SWEEP = SweepId("demo-000000000000.1")
@@ -23,7 +23,9 @@ def verdict(decision: Decision) -> Verdict:
 
 def settlement(*, is_complete: bool) -> Settlement:
     cell = SettledCell(
-        cell=CellId("task.arm.1"), result=D if is_complete else None, unsettled=None if is_complete else "stopped"
+        cell=CellId("task.arm.1"),
+        result=D if is_complete else None,
+        unsettled=None if is_complete else Unsettled.STOPPED,
     )
     return Settlement(sweep=SWEEP, plan=D, close=D, cells=(cell,), workers_settled=True, settled_at=START)
 

@@ -16,6 +16,7 @@ from farm.model import (
     SettledCell,
     Settlement,
     SweepId,
+    Unsettled,
 )
 from tests.builders.sweeps import START, D, Finding, a_plan, evidence, fault
 
@@ -38,7 +39,7 @@ def outcome(cell: Cell, finding: Finding, attempt: int = 1) -> Outcome:
     )
 
 
-def settled(cell: Cell, claims: int, unsettled: str | None = None) -> SettledCell:
+def settled(cell: Cell, claims: int, unsettled: Unsettled | None = None) -> SettledCell:
     attempts = (Sealed(key=f"attempts/{cell.id}/{number}/claim.json", digest=D) for number in range(1, claims + 1))
     result = None if unsettled else D
     return SettledCell(cell=cell.id, result=result, attempts=tuple(attempts), unsettled=unsettled)
@@ -67,7 +68,7 @@ def records(cells: tuple[SettledCell, ...], reason: CloseReason, *, workers_sett
 
 def test_every_planned_cell_has_a_row_that_says_what_became_of_it() -> None:
     one, two, three, four = PLAN.cells
-    cells = (settled(one, 1), settled(two, 3), settled(three, 1), settled(four, 0, "never-started"))
+    cells = (settled(one, 1), settled(two, 3), settled(three, 1), settled(four, 0, Unsettled.NEVER_STARTED))
     table = tabulate(records(cells, CloseReason.BREAKER))
     assert [row.cell for row in table.rows] == [cell.id for cell in PLAN.cells]
     assert [row.attempts for row in table.rows] == [1, 3, 1, 0]
@@ -82,7 +83,7 @@ def test_every_planned_cell_has_a_row_that_says_what_became_of_it() -> None:
 
 
 def test_the_deadline_and_workers_that_outlived_the_grace_are_in_the_lifecycle() -> None:
-    cells = tuple(settled(cell, 0, "never-started") for cell in PLAN.cells)
+    cells = tuple(settled(cell, 0, Unsettled.NEVER_STARTED) for cell in PLAN.cells)
     lifecycle = tabulate(records(cells, CloseReason.DEADLINE, workers_settled=False)).lifecycle
     assert lifecycle.timed_out
     assert lifecycle.errors == (NOT_SETTLED, "odd")

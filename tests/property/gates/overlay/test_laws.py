@@ -125,8 +125,7 @@ def settled(draw: st.DrawFn) -> tuple[list[Row], Lifecycle, int]:
         if draw(st.integers(0, 19))
     ]
     lifecycle = Lifecycle(
-        close=CloseReason.COMPLETE,
-        timed_out=not draw(st.integers(0, 9)),
+        close=CloseReason.COMPLETE if draw(st.integers(0, 9)) else CloseReason.DEADLINE,
         cleanup_incomplete=not draw(st.integers(0, 9)),
     )
     return rows, lifecycle, trials

@@ -27,6 +27,7 @@ from farm.model import (
     RetryPolicy,
     ScopeFinding,
     SessionReport,
+    Unsettled,
 )
 from tests.builders.gates import (
     BASH_CALLS,
@@ -44,7 +45,7 @@ from tests.builders.gates import (
 from worker.agents.ending import Heard, ending
 
 VECTORS = json.loads(Path("tests/data/overlay-vectors.json").read_text())["vectors"]
-TIMED_OUT = Lifecycle(close=CloseReason.DEADLINE, timed_out=True, cleanup_incomplete=False)
+TIMED_OUT = Lifecycle(close=CloseReason.DEADLINE, cleanup_incomplete=False)
 
 
 def of_kind(kind: str) -> list:
@@ -84,8 +85,7 @@ def vector_row(sample: dict, at: At, metric: Metric) -> Row:
 
 def vector_lifecycle(lived: dict) -> Lifecycle:
     return Lifecycle(
-        close=CloseReason.COMPLETE,
-        timed_out=lived["timedOut"],
+        close=CloseReason.DEADLINE if lived["timedOut"] else CloseReason.COMPLETE,
         cleanup_incomplete=lived["cleanupIncomplete"],
         errors=tuple(lived["errors"]),
     )
@@ -224,7 +224,7 @@ def test_an_oracles_finding_becomes_the_published_metric(vector: dict) -> None:
     assert sample.is_valid == expected.get("measurementPassed", True)
 
 
-CUT_OFF = broken(unsettled="stopped", attempts=1)
+CUT_OFF = broken(unsettled=Unsettled.STOPPED, attempts=1)
 LIFECYCLES = {
     "L02": ([CUT_OFF, None, None], TIMED_OUT.model_copy(update={"cleanup_incomplete": True})),
     "L04": ([CUT_OFF, None, None], TIMED_OUT),
@@ -242,7 +242,7 @@ LIFECYCLES = {
 def test_a_case_that_ended_badly_fails_as_published(vector: dict) -> None:
     samples, lifecycle = LIFECYCLES[vector["id"]]
     rows = tuple(
-        (sample or broken(unsettled="never-started")).model_copy(
+        (sample or broken(unsettled=Unsettled.NEVER_STARTED)).model_copy(
             update={"arm": arm, "trial": trial, "cell": f"answer.{arm}.{trial}"}
         )
         for arm in (ON, OFF)
