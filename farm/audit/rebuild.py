@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from farm.audit.links import Links
 from farm.audit.reader import Reader
 from farm.errors import IntegrityError, SpecError
-from farm.gates.protocol import Gate
+from farm.gates.protocol import Basis, GateSource
 from farm.gates.table import Table
 from farm.model import (
     CleanupRecord,
@@ -17,14 +17,10 @@ from farm.model import (
     Plan,
     Settlement,
     SweepId,
-    Verdict,
     canonical_json,
 )
 from farm.model.keys import open_key, report_key, settlement_key, verdict_key
 from farm.version import __version__
-
-GateSource = Callable[[str], Gate]
-"""Give the gate of a name; SpecError when it is not installed."""
 
 _GENERATOR = re.compile(rb'<meta name="generator" content="([^"]*)">')
 
@@ -76,17 +72,12 @@ class Rebuild:
             why = f"not judged again: gate {pin.name} is installed at {gate.version}, the plan pins {pin.version}"
             self.reader.notebook.leave(key, why)
             return
-        found = gate.judge(self.settled.table, pin.options)
-        verdict = Verdict(
+        basis = Basis(
             sweep=self.settled.sweep,
             settlement=Digest.of(canonical_json(self.settled.settlement)),
             cleanup=Digest.of(canonical_json(self.settled.cleanup)),
-            gate=pin,
-            decision=found.decision,
-            summary=found.summary,
-            checks=found.checks,
-            findings=found.findings,
         )
+        verdict = basis.verdict(pin, gate.judge(self.settled.table, pin.options))
         self.links.add(settlement_key(self.settled.sweep), key, Digest.of(canonical_json(verdict)))
 
     def _compare(self, key: str, body: bytes) -> None:

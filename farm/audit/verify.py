@@ -16,8 +16,9 @@ from farm.audit.cells import CellWalk, WalkedCell, tabulate_walked
 from farm.audit.findings import Audit, Notebook
 from farm.audit.links import Links
 from farm.audit.reader import Read, Reader
-from farm.audit.rebuild import GateSource, Rebuild, Remake, Settled
+from farm.audit.rebuild import Rebuild, Remake, Settled
 from farm.errors import SpecError
+from farm.gates.protocol import GateSource
 from farm.model import (
     CellId,
     CleanupRecord,

@@ -15,10 +15,11 @@ from farm.finalizer.cleaning import clean_up
 from farm.finalizer.closing import close
 from farm.finalizer.exit_code import exit_code
 from farm.finalizer.judging import judge
-from farm.finalizer.ports import FinalizerPorts, GateSource, Grace, Render
+from farm.finalizer.ports import FinalizerPorts, Grace, Render
 from farm.finalizer.reading import CellRecords, Head, read_cells, read_head, settled_records
 from farm.finalizer.settling import settle
 from farm.finalizer.writing import Written, required, write_once
+from farm.gates.protocol import GateSource
 from farm.gates.table import Table
 from farm.gates.tabulate import tabulate
 from farm.model import CellId, Digest, Opening, Plan, Seal, Sealed, SweepId, Verdict

@@ -1,9 +1,9 @@
 """Judging: each of the plan's gates over the table, from the store alone."""
 
 from farm.errors import SpecError
-from farm.finalizer.ports import GateSource
 from farm.finalizer.reading import Head
 from farm.finalizer.writing import Written, write_same
+from farm.gates.protocol import Basis, GateSource
 from farm.gates.table import Table
 from farm.model import Pin, Verdict
 from farm.model.keys import verdict_key
@@ -25,14 +25,5 @@ def _verdict(head: Head, table: Table, gates: GateSource, pin: Pin) -> Verdict:
             f"the plan pins gate {pin.name!r} at version {pin.version}, and {gate.version} is installed; "
             f"finalize with farm {head.plan.value.farm_version}"
         )
-    judgement = gate.judge(table, pin.options)
-    return Verdict(
-        sweep=head.sweep,
-        settlement=head.settlement.digest,
-        cleanup=head.cleanup.digest,
-        gate=pin,
-        decision=judgement.decision,
-        summary=judgement.summary,
-        checks=judgement.checks,
-        findings=judgement.findings,
-    )
+    basis = Basis(sweep=head.sweep, settlement=head.settlement.digest, cleanup=head.cleanup.digest)
+    return basis.verdict(pin, gate.judge(table, pin.options))

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from farm.gates.protocol import Gate
 from farm.ports import Clock, Events, LeaseBook, Records, Signals
 from farm.reporting.report_input import ReportInput
 
@@ -18,9 +17,6 @@ class FinalizerPorts:
     events: Events
     clock: Clock
 
-
-GateSource = Callable[[str], Gate]
-"""Give the gate of a name."""
 
 Render = Callable[[ReportInput], Mapping[str, bytes]]
 """Make the report's files by name; pure."""

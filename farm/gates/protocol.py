@@ -1,11 +1,13 @@
 """The protocol of a gate. Plug-ins of the group `farm.gates` keep it; the class itself takes no arguments."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from pydantic import JsonValue
 
 from farm.gates.table import Table
-from farm.model import Check, Decision
+from farm.model import Check, Decision, Digest, Pin, SweepId, Verdict
 from farm.model.base import Value
 
 
@@ -16,6 +18,28 @@ class Judgement(Value):
     summary: str
     checks: tuple[Check, ...]
     findings: dict[str, JsonValue] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """The records that a judgement rests on."""
+
+    sweep: SweepId
+    settlement: Digest
+    cleanup: Digest
+
+    def verdict(self, pin: Pin, judgement: Judgement) -> Verdict:
+        """Bind a judgement by the pinned policy to the records."""
+        return Verdict(
+            sweep=self.sweep,
+            settlement=self.settlement,
+            cleanup=self.cleanup,
+            gate=pin,
+            decision=judgement.decision,
+            summary=judgement.summary,
+            checks=judgement.checks,
+            findings=judgement.findings,
+        )
 
 
 class Gate(Protocol):
@@ -31,6 +55,10 @@ class Gate(Protocol):
     def judge(self, table: Table, policy: dict[str, JsonValue]) -> Judgement:
         """Decide. Missing is never zero: a gate that lacks what it needs is inconclusive, or fails, and says what."""
         ...
+
+
+GateSource = Callable[[str], Gate]
+"""Give the gate of a name; SpecError when it is not installed."""
 
 
 @runtime_checkable

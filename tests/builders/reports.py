@@ -1,10 +1,12 @@
 """A settled sweep for tests of reports: two tasks, two arms, a lost attempt, a fault, a hostile answer."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 from farm.gates.overlay import OverlayGate
+from farm.gates.protocol import Basis
 from farm.gates.table import Row, Table
 from farm.model import (
     Artifact,
@@ -166,6 +168,15 @@ def a_report_input(plan: Plan | None = None, rows: Iterable[Row] | None = None) 
     )
 
 
+def an_uncontained_report_input() -> ReportInput:
+    """Gather the demo sweep, one cell of which ran where nothing was contained."""
+    source = a_report_input()
+    cell, (outcome,) = next(iter(source.outcomes.items()))
+    assert outcome.evidence is not None
+    evidence = outcome.evidence.model_copy(update={"sandbox": {"backend": "trusting", "containment": "none"}})
+    return replace(source, outcomes={**source.outcomes, cell: (outcome.model_copy(update={"evidence": evidence}),)})
+
+
 def _outcomes(plan: Plan, row: Row) -> tuple[Outcome, ...]:
     if row.unsettled is not None:
         return ()
@@ -189,17 +200,5 @@ def _settled(row: Row, outcomes: tuple[Outcome, ...]) -> SettledCell:
 
 
 def _verdicts(table: Table, settlement: Digest, cleanup: Digest) -> tuple[Verdict, ...]:
-    gates = [(pin, OverlayGate().judge(table, pin.options)) for pin in table.plan.gates]
-    return tuple(
-        Verdict(
-            sweep=sweep_id(table.plan.name, table.plan.digest, 1),
-            settlement=settlement,
-            cleanup=cleanup,
-            gate=pin,
-            decision=found.decision,
-            summary=found.summary,
-            checks=found.checks,
-            findings=found.findings,
-        )
-        for pin, found in gates
-    )
+    basis = Basis(sweep_id(table.plan.name, table.plan.digest, 1), settlement, cleanup)
+    return tuple(basis.verdict(pin, OverlayGate().judge(table, pin.options)) for pin in table.plan.gates)
