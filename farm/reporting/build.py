@@ -206,9 +206,10 @@ def _provenance(source: ReportInput) -> Provenance:
 
 
 def _warnings(source: ReportInput, sandboxes: tuple[SandboxFacts, ...]) -> tuple[str, ...]:
-    backends = {source.plan.sandbox, *(str(found.facts.get("backend", "")) for found in sandboxes)}
-    unsafe = sorted(name for name in backends if name.startswith(("unsafe", "fake")))
-    warnings = [f"Sandbox {name}: nothing contained the sessions, so these numbers prove nothing." for name in unsafe]
+    open_ones = {str(found.facts.get("backend")) for found in sandboxes if found.facts.get("containment") == "none"}
+    warnings = [
+        f"Sandbox {name}: nothing contained the sessions, so these numbers prove nothing." for name in sorted(open_ones)
+    ]
     if not source.settlement.workers_settled:
         warnings.append("Some workers had not ended when the sweep was settled; what they wrote later is not counted.")
     if not source.cleanup.complete:

@@ -8,7 +8,7 @@ from farm.model import CellId, Digest, DoorReport, ModelUse, TokenUse, parse_rec
 from farm.reporting.render import render
 from farm.reporting.report import CellState, Report, Spend
 from tests.builders.gates import BASH_CALLS, ENDED_WELL, OFF, ON, At, a_plan, a_row, a_session
-from tests.builders.reports import HOSTILE, a_report_input, demo_plan, demo_rows
+from tests.builders.reports import HOSTILE, a_report_input, an_uncontained_report_input
 
 
 def the_report(**changes) -> Report:
@@ -203,11 +203,9 @@ def test_each_kind_of_cell_has_its_state() -> None:
 
 
 def test_an_uncontained_sandbox_is_shown_loudly() -> None:
-    plan = demo_plan().model_copy(update={"sandbox": "unsafe-host"})
+    page = render(an_uncontained_report_input())["report.html"].decode()
 
-    page = the_page(plan=plan, rows=demo_rows(plan))
-
-    assert page.index("nothing contained the sessions") < page.index("Failed")
+    assert page.index("Sandbox trusting: nothing contained the sessions") < page.index("Failed")
 
 
 def test_a_sweep_without_a_gate_has_no_verdict() -> None:

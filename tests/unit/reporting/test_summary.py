@@ -1,7 +1,7 @@
 from farm.reporting.build import build
 from farm.reporting.summary import summary_lines
 from tests.builders.gates import OFF, ON, At, a_plan, a_row, rows_of
-from tests.builders.reports import a_report_input, demo_plan, demo_rows
+from tests.builders.reports import a_report_input, an_uncontained_report_input
 
 
 def test_the_summary_says_the_verdict_what_fails_and_each_arm() -> None:
@@ -23,9 +23,7 @@ def test_a_line_holds_no_line_feed_and_no_escape() -> None:
 
 
 def test_an_unsafe_sandbox_stands_first() -> None:
-    plan = demo_plan().model_copy(update={"sandbox": "unsafe-host"})
-
-    assert summary_lines(build(a_report_input(plan, demo_rows(plan))))[0].startswith("warning: Sandbox unsafe-host")
+    assert summary_lines(build(an_uncontained_report_input()))[0].startswith("warning: Sandbox trusting")
 
 
 def test_no_gate_is_said() -> None:
