@@ -17,7 +17,6 @@ from sandbox import limits
 from sandbox.backends import failures, host_facts, plan, preflight, program, refusals, slots, tool_rooms, workroot
 from sandbox.backends.cuts import Asked, Cut, Cuts, late_cut
 from sandbox.backends.naive import Naive
-from sandbox.backends.spares import Spare, Spares
 from sandbox.backends.tool_rooms import Started
 from sandbox.backends.watch import Watch
 from sandbox.errors import SandboxCommandError, SandboxError
@@ -49,9 +48,8 @@ class Bubblewrap:
         self._spawner = Spawner(self._tools.spawner_words, program.BARE_ENV)
         self._found = limits.find()
         self._host = host_facts.read(root)
-        self._spares = Spares(self._spawner, self._found.groups)
-        weakref.finalize(self, self._spares.close)
         if self._found.groups is not None:
+            weakref.finalize(self, self._found.groups.close)
             self._found.groups.clear_leftovers()
         self._layout = plan.HostLayout(
             roots=plan.root_links(),
@@ -71,17 +69,18 @@ class Bubblewrap:
         filter_ = seccomp_program(self._architecture)
 
         def start(room: SandboxSpec, listener: int) -> Started:
-            spare = self._spare(room, stack)
-            order = replace(self._order(room, filter_, spare.group), listener=listener)
-            return Started(launch(spare.standby, order), spare.group)
+            group = self._group(room, stack)
+            order = replace(self._order(room, filter_, group), listener=listener)
+            return Started(launch(self._spawner, order), group)
 
         with ExitStack() as stack, tool_rooms.beside(spec, self._tool.path, self.owner(spec.slot), start) as both:
             both.ended = self._run(both.session, sink, Asked(stop, both.groups), filter_)
         return both.whole()
 
     def close(self) -> None:
-        """Let go of what waits for a next run, and end the spawner, so that what it used is accounted to us."""
-        self._spares.close()
+        """Remove our folder of control groups, and end the spawner, so that what it used is accounted to us."""
+        if self._found.groups is not None:
+            self._found.groups.close()
         self._spawner.close()
 
     def facts(self) -> Facts:
@@ -127,14 +126,12 @@ class Bubblewrap:
         refusals.refuse_unsafe(spec)
         started = time.monotonic()
         with ExitStack() as stack:
-            spare = self._spare(spec, stack)
-            group = spare.group
-            running = launch(spare.standby, self._order(spec, seccomp, group))
+            group = self._group(spec, stack)
+            running = launch(self._spawner, self._order(spec, seccomp, group))
             stack.callback(running.close)
             outlets = _outlets(running, sink, spec.limits.output_bytes)
             cuts = Cuts(spec.limits, outlets, asked if group is None else asked.of(group))
             try:
-                self._spares.make_ready()
                 cut = Watch(running.tree, outlets, cuts).until_end()
             finally:
                 # Whatever the sink or `stop` raised: nothing lives on.
@@ -146,22 +143,19 @@ class Bubblewrap:
             exit_ = _exit_of(spec, ending, outlets, cut or _late_cut(outlets, usage), wall_s)
             return replace(_with_usage(exit_, usage), cut=over_cap(outlets))
 
-    def _spare(self, spec: SandboxSpec, stack: ExitStack) -> Spare:
-        """Give what `spec` starts in, with its bounds set; its group is removed with `stack`."""
-        spare = self._spares.take()
-        if spare.group is not None:
-            stack.callback(spare.group.remove)
-            bounds = Bounds(
-                memory_bytes=spec.limits.memory_bytes,
-                processes=spec.limits.processes + plan.ours_inside(spec) + 1,  # and bubblewrap itself
-                cpus=spec.limits.cpus,
-            )
-            try:
-                spare.group.hold_to(bounds)
-            except SandboxError:
-                spare.standby.close()
-                raise
-        return spare
+    def _group(self, spec: SandboxSpec, stack: ExitStack) -> Group | None:
+        """Make what holds `spec` to its bounds, where this machine has such; it is removed with `stack`."""
+        if self._found.groups is None:
+            return None
+        group = self._found.groups.make()
+        stack.callback(group.remove)
+        bounds = Bounds(
+            memory_bytes=spec.limits.memory_bytes,
+            processes=spec.limits.processes + plan.ours_inside(spec) + 1,  # and bubblewrap itself
+            cpus=spec.limits.cpus,
+        )
+        group.hold_to(bounds)
+        return group
 
     def _order(self, spec: SandboxSpec, seccomp: bytes | None, group: Group | None) -> Launch:
         fds = plan.PlanFds(STATUS_FD, None if seccomp is None else SECCOMP_FD)

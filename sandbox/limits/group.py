@@ -28,14 +28,14 @@ class Group:
         self._kernel = kernel
         self._place = place
         self.entries: tuple[int, ...] = ()
-        """Open files: whoever writes 0 into each is in."""
+        """Open files and folders, by which the spawner lets in whom it starts: see `Place.open_entry`."""
 
     def open(self) -> None:
         """Ready it and open its entries. Raises SandboxError."""
         self._place.set_up()
         for folder in self._place.folders():
             try:
-                self.entries += (os.open(folder / self._place.entry, os.O_WRONLY | os.O_CLOEXEC),)
+                self.entries += (self._place.open_entry(folder),)
             except OSError as error:
                 raise SandboxError(f"{error.filename} can't be opened: {error.strerror}") from error
 

@@ -28,8 +28,6 @@ class Place(Protocol):
     """One group's folders, or those that a process is in."""
 
     kind: ClassVar[str]
-    entry: ClassVar[str]
-    """Name of the file in each folder by which one that has but one thread lets itself in."""
 
     @property
     def pids(self) -> Path:
@@ -50,6 +48,10 @@ class Place(Protocol):
 
     def set_up(self) -> None:
         """Ready a group that was just made. Raises SandboxError."""
+        ...
+
+    def open_entry(self, folder: Path) -> int:
+        """Open a file that lets in who has but one thread and writes 0 into it, or `folder`, to be born in."""
         ...
 
     def hold_to(self, bounds: Bounds) -> None:

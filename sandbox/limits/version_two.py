@@ -3,6 +3,7 @@
 `memory.oom.group` makes the kernel kill the whole group when its memory is used up, not whom it likes best.
 """
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Self
@@ -18,7 +19,6 @@ class VersionTwo:
     """The one folder, as `Place`."""
 
     kind: ClassVar[str] = "cgroup v2"
-    entry: ClassVar[str] = "cgroup.procs"
 
     folder: Path
 
@@ -42,6 +42,10 @@ class VersionTwo:
     def set_up(self) -> None:
         """Have all killed when memory is used up."""
         put(self.folder / "memory.oom.group", 1)
+
+    def open_entry(self, folder: Path) -> int:
+        """Open the folder: to be born in it waits for nobody."""
+        return os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
 
     def hold_to(self, bounds: Bounds) -> None:
         """Set the bounds."""

@@ -8,17 +8,10 @@
  *
  * First we say `ready` with a pidfd of ourselves, or `failed STEP ERRNO`. Then each message makes one child:
  *
- *   stand   with the descriptors channel, order, and any number of control groups' open entries
+ *   spawn UID GID SECCOMP   with the descriptors channel, words, stdin, stdout, stderr, plan, status, report, seccomp
+ *                           if SECCOMP is 1, and any number of control groups' entries
  *
- * The child enters the groups at once and waits on `order`, a socket of its own whose other end the worker holds, for
- * what to become. So the worker may have it stand by before there is anything to run: the kernel can take ten
- * milliseconds to let somebody into a group of version 2. One message on `order` makes it bubblewrap; its end makes it
- * exit:
- *
- *   spawn UID GID SECCOMP   with the descriptors words, stdin, stdout, stderr, plan, status, report, and seccomp if
- *                           SECCOMP is 1
- *
- * `words` holds the program and its arguments, each ended by a NUL. They find plan, status, report and seccomp at 3, 4, 5
+ * An entry is a file that lets in who writes 0 into it or, for version 2, the group's folder. `words` holds the program and its arguments, each ended by a NUL. They find plan, status, report and seccomp at 3, 4, 5
  * and 6, and our own environment. UID 0 means: as we are. `channel` is the run's own socket, on which we say
  *
  *   failed STEP ERRNO      nothing was started
@@ -31,6 +24,7 @@
 #define _GNU_SOURCE
 #include "drop.h"
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -45,8 +39,7 @@
 #include <sys/wait.h>
 
 enum { MOST_RUNS = 1024, MOST_FDS = 32, HIGH = 200, LINE = 128 };
-enum { CHANNEL, ORDER, GROUPS };
-enum { WORDS, STDIN, STDOUT, STDERR, PLAN, STATUS, REPORT, SECCOMP };
+enum { CHANNEL, WORDS, STDIN, STDOUT, STDERR, PLAN, STATUS, REPORT, SECCOMP };
 enum { SOCKET_AT, SIGNALS_AT, RUNS_AT };
 
 struct run {
@@ -59,6 +52,12 @@ struct message {
     ssize_t size;
     int fds[MOST_FDS];
     int count;
+};
+
+struct order {
+    struct message *message;
+    unsigned uid, gid, has_seccomp;
+    int groups; /* where they begin among the descriptors */
 };
 
 static struct run runs[MOST_RUNS];
@@ -125,51 +124,70 @@ static char **words_in(int fd) {
     return count ? words : NULL;
 }
 
-/* In the child: become bubblewrap. Returns only when that failed, after saying why. */
-static int become(struct message *message, int entering) {
-    static const int place[] = {[STDIN] = 0, [STDOUT] = 1, [STDERR] = 2, [PLAN] = 3, [STATUS] = 4, [REPORT] = 5, [SECCOMP] = 6};
-    unsigned uid, gid, has_seccomp;
-    if (sscanf(message->text, "spawn %u %u %u", &uid, &gid, &has_seccomp) != 3 || has_seccomp > 1) return REFUSED;
-    if (message->count != (int)(SECCOMP + has_seccomp)) return REFUSED;
-    /* Above every place first, so that none is overwritten before it is moved. */
-    for (int each = 0; each < message->count; each++) {
-        message->fds[each] = fcntl(message->fds[each], F_DUPFD_CLOEXEC, HIGH);
-        if (message->fds[each] < 0) return fail("descriptors");
-    }
-    for (int each = STDIN; each < message->count; each++)
-        if (dup2(message->fds[each], place[each]) < 0) return fail("descriptors");
-    errno = entering;
-    if (entering) return fail("cgroup");
-    char **words = words_in(message->fds[WORDS]);
-    if (!words) return fail("words");
-    int refused = uid ? drop(uid, gid) : 0;
-    if (refused) return refused;
-    execv(words[0], words);
-    return fail(words[0]);
+static int is_order(struct order *order) {
+    struct message *message = order->message;
+    if (sscanf(message->text, "spawn %u %u %u", &order->uid, &order->gid, &order->has_seccomp) != 3) return 0;
+    order->groups = SECCOMP + (order->has_seccomp != 0);
+    return order->has_seccomp <= 1 && message->count >= order->groups && run_count < MOST_RUNS;
 }
 
-/* In the child: enter the groups and wait for what to become. */
-static int stand_by(const struct message *message) {
-    static struct message order;
-    int entering = 0;
+static int is_folder(int fd) {
+    struct stat found;
+    return fstat(fd, &found) == 0 && S_ISDIR(found.st_mode);
+}
+
+/* Who is born in a group of version 2 need not be let in, which takes the kernel ten milliseconds. */
+static pid_t fork_into(int group) {
+    struct clone_args how = {.flags = CLONE_INTO_CGROUP, .exit_signal = SIGCHLD, .cgroup = (unsigned)group};
+    return (pid_t)syscall(SYS_clone3, &how, sizeof how);
+}
+
+static int enter(int entry) {
+    if (is_folder(entry)) entry = openat(entry, "cgroup.procs", O_WRONLY | O_CLOEXEC);
+    return entry >= 0 && write(entry, "0", 1) == 1;
+}
+
+/* In the child: become bubblewrap. Returns only when that failed, after saying why. */
+static int become(const struct order *order, int is_in) {
+    static const int place[] = {[STDIN] = 0, [STDOUT] = 1, [STDERR] = 2, [PLAN] = 3, [STATUS] = 4, [REPORT] = 5, [SECCOMP] = 6};
+    int *fds = order->message->fds, refused = 0;
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     setpgid(0, 0);
     umask(022);
-    for (int each = GROUPS; each < message->count && !entering; each++)
-        if (write(message->fds[each], "0", 1) != 1) entering = errno;
-    hear(message->fds[ORDER], &order);
-    return order.size > 0 ? become(&order, entering) : 0;
+    errno = 0;
+    for (int each = order->groups; each < order->message->count && !is_in && !refused; each++)
+        if (!enter(fds[each])) refused = errno;
+    /* Above every place first, so that none is overwritten before it is moved. */
+    for (int each = WORDS; each < order->groups; each++) {
+        fds[each] = fcntl(fds[each], F_DUPFD_CLOEXEC, HIGH);
+        if (fds[each] < 0) return fail("descriptors");
+    }
+    for (int each = STDIN; each < order->groups; each++)
+        if (dup2(fds[each], place[each]) < 0) return fail("descriptors");
+    errno = refused;
+    if (refused) return fail("cgroup");
+    char **words = words_in(fds[WORDS]);
+    if (!words) return fail("words");
+    refused = order->uid ? drop(order->uid, order->gid) : 0;
+    if (refused) return refused;
+    execv(words[0], words);
+    return fail(words[0]);
 }
 
-static void stand(struct message *message) {
+static void start(struct message *message) {
+    struct order order = {.message = message};
     if (message->count == 0) return;
-    int channel = message->fds[CHANNEL];
+    int channel = message->fds[CHANNEL], is_in = 0;
     pid_t pid = -1;
     errno = EPROTO;
-    if (strcmp(message->text, "stand") == 0 && message->count >= GROUPS && run_count < MOST_RUNS) pid = fork();
-    if (pid == 0) _exit(stand_by(message));
+    if (is_order(&order)) {
+        if (message->count > order.groups && is_folder(message->fds[order.groups])) pid = fork_into(message->fds[order.groups]);
+        is_in = pid >= 0;
+        if (!is_in) pid = fork(); /* an old kernel, a container that hides clone3, or no right: then `enter` says so */
+    }
+    if (pid == 0) _exit(become(&order, is_in));
     for (int each = CHANNEL + 1; each < message->count; each++) close(message->fds[each]);
     if (pid < 0) {
         say_failed(channel, "fork");
@@ -250,7 +268,7 @@ static int serve(int socket) {
             struct message message;
             hear(socket, &message);
             if (message.size <= 0) return 0;
-            stand(&message);
+            start(&message);
         }
         forget_the_ended();
     }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sandbox.errors import SandboxError
 from sandbox.process.pipes import memory, owned_pipe, pipe
 from sandbox.process.reports import Report, Status
-from sandbox.process.spawner import PLAN_FD, Order, Standby
+from sandbox.process.spawner import PLAN_FD, Order, Spawner
 from sandbox.process.tree import Fold, Tree
 
 
@@ -27,7 +27,7 @@ class Launch:
     drops: bool
     """Whether root is to be given up for the owner."""
     fold: Fold | None = None
-    """What `standby` was put into."""
+    """What it starts in."""
     listener: int | None = None
     """A descriptor to give as standard input, in place of `stdin`."""
 
@@ -47,10 +47,9 @@ class Running:
         os.close(self.stderr)
 
 
-def launch(standby: Standby, order: Launch) -> Running:
-    """Let `standby` become `order`; the caller ends and closes what runs. Raises SandboxError."""
+def launch(spawner: Spawner, order: Launch) -> Running:
+    """Start `order`; the caller ends and closes what runs. Raises SandboxError."""
     with ExitStack() as ours, ExitStack() as theirs:
-        ours.callback(standby.close)
         words = (order.program, "--args", str(PLAN_FD), "--", *order.command)
         uid, gid = order.owner if order.drops else (0, 0)
         try:
@@ -67,10 +66,11 @@ def launch(standby: Standby, order: Launch) -> Running:
                 seccomp=None if order.seccomp is None else memory(theirs, "seccomp", order.seccomp),
                 uid=uid,
                 gid=gid,
+                groups=() if order.fold is None else order.fold.entries,
             )
         except OSError as error:
             raise SandboxError(f"a sandbox can't be started: {error.strerror}") from error
-        started = Tree(standby.start(asked), Status(status.read), Report(report.read), order.fold)
+        started = Tree(spawner.start(asked), Status(status.read), Report(report.read), order.fold)
         ours.pop_all()
     return Running(tree=started, stdout=stdout.read, stderr=stderr.read)
 

@@ -52,6 +52,8 @@ class Order:
     uid: int = 0
     """0: whoever the worker is."""
     gid: int = 0
+    groups: tuple[int, ...] = ()
+    """Entries of the control groups to start in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,37 +135,6 @@ class Channel:
                 self.is_open = False  # the end, or nothing that a spawner says
 
 
-class Standby:
-    """A child of the spawner's that waits to become a bubblewrap."""
-
-    def __init__(self, channel: Channel, order: socket.socket) -> None:
-        self._channel = channel
-        self._order = order
-
-    def start(self, order: Order) -> Channel:
-        """Let it become what `order` says, once. Raises SandboxError, and is still to be closed then."""
-        fds = (order.words, order.stdin, order.stdout, order.stderr, order.plan, order.status, order.report)
-        seccomp = () if order.seccomp is None else (order.seccomp,)
-        text = b"spawn %d %d %d" % (order.uid, order.gid, len(seccomp))
-        try:
-            socket.send_fds(self._order, [text], [*fds, *seccomp])
-        except OSError as error:
-            raise SandboxError(f"a sandbox can't be started: its spawner is gone ({error.strerror})") from error
-        finally:
-            self._order.close()
-        return self._channel
-
-    def is_alive(self) -> bool:
-        """Tell whether it still waits."""
-        self._channel.read()
-        return self._channel.is_open and self._channel.ended is None and self._channel.failure is None
-
-    def close(self) -> None:
-        """Let it go without having become anything."""
-        self._order.close()
-        self._channel.close()
-
-
 class Spawner:
     """Starts the spawner when it is first needed, and anew when it died; threads may share it.
 
@@ -177,24 +148,22 @@ class Spawner:
         self._starting = threading.Lock()  # guards _live: two threads must not start two spawners
         _spawners.add(self)
 
-    def stand(self, groups: tuple[int, ...] = ()) -> "Standby":
-        """Make a child that enters `groups`, their open entries, and waits to become a bubblewrap.
-
-        Raises SandboxError; SandboxUnavailableError where no spawner can be had.
-        """
-        with ExitStack() as unused:
-            try:
-                live = self._ready()
-                ours, theirs = (unused.enter_context(one) for one in _pair())
-                order, ordered = (unused.enter_context(one) for one in _pair())
-                socket.send_fds(live.socket, [b"stand"], [theirs.fileno(), ordered.fileno(), *groups])
-                standby = Standby(Channel(ours, os.dup(live.pidfd)), order)
-            except OSError as error:
-                raise SandboxError(f"the spawner can't be told to start a sandbox: {error.strerror}") from error
-            unused.pop_all()
-            theirs.close()
-            ordered.close()
-        return standby
+    def start(self, order: Order) -> Channel:
+        """Start what `order` says. Raises SandboxError; SandboxUnavailableError where no spawner can be had."""
+        fds = (order.words, order.stdin, order.stdout, order.stderr, order.plan, order.status, order.report)
+        seccomp = () if order.seccomp is None else (order.seccomp,)
+        text = b"spawn %d %d %d" % (order.uid, order.gid, len(seccomp))
+        try:
+            live = self._ready()
+            ours, theirs = _pair()
+            with theirs, ExitStack() as unused:
+                unused.callback(ours.close)
+                socket.send_fds(live.socket, [text], [theirs.fileno(), *fds, *seccomp, *order.groups])
+                channel = Channel(ours, os.dup(live.pidfd))
+                unused.pop_all()
+        except OSError as error:
+            raise SandboxError(f"the spawner can't be told to start a sandbox: {error.strerror}") from error
+        return channel
 
     def close(self) -> None:
         """End the spawner and all that it started."""

@@ -6,12 +6,12 @@ It is not imported but executed by the host's /usr/bin/python3 as an ordinary pr
 import array
 import contextlib
 import ctypes
-import errno
 import fcntl
 import os
 import select
 import signal
 import socket
+import stat
 import sys
 from typing import NoReturn
 
@@ -25,8 +25,7 @@ _LINE = 128
 _MOST_FDS = 32
 _FD_BYTES = 4
 _HIGH = 200
-_CHANNEL, _ORDER, _GROUPS = 0, 1, 2
-_WORDS, _STDIN = 0, 1
+_CHANNEL, _WORDS, _STDIN, _SECCOMP = 0, 1, 2, 8
 _PLACES = (0, 1, 2, 3, 4, 5, 6)
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -81,33 +80,27 @@ class _Run:
         os.close(found)
 
 
-def _stand_by(fds: list[int]) -> NoReturn:
-    entering = 0
+def _become(text: bytes, fds: list[int]) -> NoReturn:
+    entering = None
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     os.umask(0o022)
+    uid, gid, has_seccomp = (int(word) for word in text.split()[1:])
+    groups = _SECCOMP + has_seccomp
     try:
-        for group in fds[_GROUPS:]:
-            os.write(group, b"0")
+        for entry in fds[groups:]:
+            _enter(entry)
     except OSError as error:
-        entering = error.errno or errno.EIO
-    text, order = _receive(socket.socket(fileno=fds[_ORDER]))
-    if not text:
-        os._exit(0)
-    _become(text, order, entering)
-
-
-def _become(text: bytes, fds: list[int], entering: int) -> NoReturn:
+        entering = error
     step = "descriptors"
     try:
-        uid, gid, _ = (int(word) for word in text.split()[1:])
-        fds = [_above(fd) for fd in fds]
+        fds = [_above(fd) for fd in fds[:groups]]
         for fd, place in zip(fds[_STDIN:], _PLACES, strict=False):
             os.dup2(fd, place)
         step = "cgroup"
-        if entering:
-            raise OSError(entering, os.strerror(entering))  # noqa: TRY301 (said on the run's stderr, as the rest)
+        if entering is not None:
+            raise entering
         step = "words"
         words = os.pread(fds[_WORDS], os.fstat(fds[_WORDS]).st_size, 0).split(b"\0")[:-1]
         if uid:
@@ -117,6 +110,12 @@ def _become(text: bytes, fds: list[int], entering: int) -> NoReturn:
         os.execv(words[0], words)  # noqa: S606 (what the worker named)
     except OSError as error:
         _fail(step, error)
+
+
+def _enter(entry: int) -> None:
+    if stat.S_ISDIR(os.fstat(entry).st_mode):
+        entry = os.open("cgroup.procs", os.O_WRONLY | os.O_CLOEXEC, dir_fd=entry)
+    os.write(entry, b"0")
 
 
 def _above(fd: int) -> int:
@@ -133,7 +132,7 @@ def _drop(uid: int, gid: int) -> None:
         os._exit(_REFUSED)
 
 
-def _stood(fds: list[int]) -> _Run | None:
+def _started(text: bytes, fds: list[int]) -> _Run | None:
     channel = socket.socket(fileno=fds[_CHANNEL])
     try:
         pid = os.fork()
@@ -143,7 +142,7 @@ def _stood(fds: list[int]) -> _Run | None:
         return None
     if pid == 0:
         os.setpgid(0, 0)
-        _stand_by(fds)
+        _become(text, fds)
     with contextlib.suppress(OSError):
         os.setpgid(pid, pid)
     return _Run(pid, channel)
@@ -203,7 +202,7 @@ def _take(ours: socket.socket, runs: list[_Run]) -> None:
     text, fds = _receive(ours)
     if not text:
         os._exit(0)
-    run = _stood(fds)
+    run = _started(text, fds)
     for fd in fds[1:]:
         os.close(fd)
     if run is not None:

@@ -36,7 +36,10 @@ class Ending:
 
 
 class Fold(Protocol):
-    """What bubblewrap was put into before it started, if the machine has such: a control group."""
+    """What bubblewrap starts in, if the machine has such: a control group."""
+
+    entries: tuple[int, ...]
+    """As `Order.groups`."""
 
     def kill(self) -> None:
         """Kill whoever is in."""

@@ -106,15 +106,42 @@ def test_processor_time_is_cut_to_what_it_may_have():
 
 
 @needs_groups
-def test_nothing_of_a_group_is_left_after_its_run_but_the_one_that_waits_for_the_next():
+def test_nothing_of_a_group_is_left_after_its_run():
     box = Bubblewrap(work_root() / "work-None")
     area = box._found.groups._area
     for _ in range(3):
         assert box.run(script("exit 0"), Heard(), lambda: False).code == 0
     folders = area._top.below(area._held.path.name).folders()
-    assert [sum(entry.is_dir() for entry in folder.iterdir()) for folder in folders] == [1] * len(folders)
+    assert [sum(entry.is_dir() for entry in folder.iterdir()) for folder in folders] == [0] * len(folders)
     del box
     assert [folder for folder in folders if folder.exists()] == []
+
+
+OWN = next((line.partition("::")[2] for line in Path("/proc/self/cgroup").read_text().split() if "::" in line), "")
+MOUNTS = map(str.split, Path("/proc/mounts").read_text().splitlines())
+TWO = [Path(at + OWN) for _, at, kind, *_ in MOUNTS if kind == "cgroup2"]
+
+
+@pytest.mark.skipif(not any(os.access(place, os.W_OK) for place in TWO), reason="needs a group of version 2 of ours")
+@pytest.mark.parametrize("compiler", [None, ""])
+def test_a_run_starts_in_a_group_of_version_two_by_its_folder(compiler):
+    spawner = Spawner(bubblewrap(compiler)._tools.spawner_words, {})
+    place = TWO[0] / f"test-{secrets.token_hex(4)}"
+    place.mkdir()
+    read, write = os.pipe()
+    null, folder = os.open("/dev/null", os.O_RDWR), os.open(place, os.O_PATH | os.O_DIRECTORY)
+    words = os.memfd_create("words")
+    os.write(words, b"/bin/cat\x00/proc/self/cgroup\x00")
+    channel = spawner.start(Order(words, null, write, write, null, null, null, groups=(folder,)))
+    os.close(write)
+    with os.fdopen(read) as told:
+        assert any(line.startswith("0::") and line.endswith(f"/{place.name}\n") for line in told)
+    assert is_soon(lambda: channel.read() or channel.ended is not None)
+    channel.close()
+    for fd in (null, folder, words):
+        os.close(fd)
+    spawner.close()
+    place.rmdir()
 
 
 @needs_groups
@@ -125,13 +152,18 @@ def test_a_group_that_can_not_be_entered_is_our_failure():
     closed = os.open("/dev/null", os.O_RDONLY)
     words = os.memfd_create("words")
     os.write(words, b"/bin/true\x00")
-    channel = spawner.stand((closed,)).start(Order(words, null, null, write, null, null, null))
+    channel = spawner.start(Order(words, null, null, write, null, null, null, groups=(closed,)))
     os.close(write)
     assert os.read(read, 200).startswith(b"launcher: cgroup: ")
     channel.close()
     for fd in (read, null, closed, words):
         os.close(fd)
     spawner.close()
+
+
+def enter(group):
+    for folder in group._place.folders():
+        (folder / "cgroup.procs").write_text("0")
 
 
 @needs_groups
@@ -142,8 +174,7 @@ def test_what_a_killed_owner_left_in_its_groups_is_killed_and_removed_at_the_nex
         group = limits.find().groups.make()
         guest = os.fork()
         if guest == 0:
-            for entry in group.entries:
-                os.write(entry, b"0")
+            enter(group)
             os.write(write, b"%d" % os.getpid())
             os.execv("/bin/sleep", ["sleep", "600"])  # noqa: S606 (a guest of this test)
         signal.pause()

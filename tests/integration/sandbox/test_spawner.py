@@ -107,7 +107,7 @@ def test_a_run_that_is_given_up_is_killed(compiler):
     null = os.open("/dev/null", os.O_RDWR)
     words = os.memfd_create("words")
     os.write(words, b"/bin/sleep\x00600\x00")
-    channel = spawner.stand().start(Order(words, null, write, null, null, null, null))
+    channel = spawner.start(Order(words, null, write, null, null, null, null))
     os.close(write)
     channel.close()
     assert os.read(read, 1) == b""
@@ -123,7 +123,7 @@ def test_words_that_name_nothing_end_with_the_launchers_own_code(compiler):
     null = os.open("/dev/null", os.O_RDWR)
     words = os.memfd_create("words")
     os.write(words, b"/nowhere\x00")
-    channel = spawner.stand().start(Order(words, null, null, write, null, null, null))
+    channel = spawner.start(Order(words, null, null, write, null, null, null))
     os.close(write)
     assert b"launcher: /nowhere: No such file" in os.read(read, 200)
     assert is_soon(lambda: channel.read() or channel.ended is not None)
@@ -134,10 +134,14 @@ def test_words_that_name_nothing_end_with_the_launchers_own_code(compiler):
     spawner.close()
 
 
+NOTHING = Order(*[0] * 7)
+"""An order that can't be kept, where that is not asked for."""
+
+
 def test_a_spawner_that_can_not_be_is_told():
     for words in (("/nowhere/spawner",), ("/bin/true",)):
         with pytest.raises(SandboxUnavailableError, match="spawner"):
-            Spawner(words, {}).stand()
+            Spawner(words, {}).start(NOTHING)
 
 
 @pytest.mark.parametrize("user", users())
@@ -170,7 +174,7 @@ else:
 
 def test_a_spawner_that_does_not_end_with_its_socket_is_told_and_killed():
     spawner = Spawner((sys.executable, "-I", "-c", STUBBORN), {})
-    spawner.stand().close()
+    spawner.start(NOTHING).close()
     with pytest.raises(SandboxError, match="spawner is not dead 5 s"):
         spawner.close()
     assert living(STUBBORN) == []
@@ -184,15 +188,14 @@ def open_descriptors():
 def test_a_start_that_is_short_of_descriptors_is_our_failure_and_leaves_none_open():
     box = bubblewrap()
     spawner = Spawner(box._tools.spawner_words, program.BARE_ENV)
-    spawner.stand().close()
+    spawner.start(NOTHING).close()
     order = Launch("/bin/true", (), (), b"input", b"", box.owner(0), drops=False)
     before, (soft, hard) = open_descriptors(), resource.getrlimit(resource.RLIMIT_NOFILE)
     for room in range(20):
-        standby = spawner.stand()
         highest = max(int(entry.name) for entry in Path("/proc/self/fd").iterdir())
         resource.setrlimit(resource.RLIMIT_NOFILE, (highest + room, hard))
         try:
-            launch(standby, order).close()
+            launch(spawner, order).close()
         except SandboxError as error:
             assert "Too many open files" in str(error)  # noqa: PT017 (at the end there is room)
         finally:
