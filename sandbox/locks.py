@@ -7,7 +7,7 @@ import fcntl
 import os
 import secrets
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,17 +49,26 @@ def try_lock(path: Path) -> Held | None:
 
 
 def claim(folder: Path, make: Callable[[Path], object]) -> Held:
-    """Make an entry of a new random name in `folder` and hold it. Raises SandboxError, and whatever `make` raises.
+    """Make an entry of a new random name in `folder` and hold it. Raises SandboxError, and whatever `make` raises."""
+    (held,) = claim_in_each((folder,), make, Path.rmdir)
+    return held
 
-    Whoever asks for `abandoned` in the moment between takes it for a dead one's: then it is his, and we make another.
+
+def claim_in_each(
+    folders: tuple[Path, ...], make: Callable[[Path], object], remove: Callable[[Path], object]
+) -> tuple[Held, ...]:
+    """Make an entry of one new random name in each of `folders`, and hold them all; or in none.
+
+    Whoever asks for `abandoned` in the moment between takes one for a dead one's: then it is his, and we make others.
     """
     for _ in range(_MOST_TRIES):
-        path = folder / secrets.token_hex(8)
-        make(path)
-        held = try_lock(path)
-        if held is not None:
+        name = secrets.token_hex(8)
+        held = _try_to_claim([folder / name for folder in folders], make, remove)
+        if held:
             return held
-    raise SandboxError(f"{folder}: {_MOST_TRIES} new entries were taken by others; look for who clears it all the time")
+    raise SandboxError(
+        f"{folders[0]}: {_MOST_TRIES} new entries were taken by others; look for who clears it all the time"
+    )
 
 
 def abandoned(folder: Path) -> Iterator[Path]:
@@ -69,3 +78,20 @@ def abandoned(folder: Path) -> Iterator[Path]:
         if held is not None:
             with closing(held):
                 yield entry
+
+
+def _try_to_claim(
+    paths: list[Path], make: Callable[[Path], object], remove: Callable[[Path], object]
+) -> tuple[Held, ...]:
+    claimed: list[Held] = []
+    with ExitStack() as undo:
+        for path in paths:
+            make(path)
+            held = try_lock(path)
+            if held is None:
+                return ()
+            undo.enter_context(closing(held))
+            undo.callback(remove, path)
+            claimed.append(held)
+        undo.pop_all()
+    return tuple(claimed)

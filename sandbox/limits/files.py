@@ -88,8 +88,3 @@ def make_all(kernel: Kernel, folders: tuple[Path, ...]) -> None:
             kernel.make(folder)
             undo.callback(remove_soon, kernel, folder)
         undo.pop_all()
-
-
-def remove_all(kernel: Kernel, folders: tuple[Path, ...]) -> bool:
-    """Remove a group from every hierarchy, the first, by which it is found again, last; tell whether it is gone."""
-    return all(remove_soon(kernel, folder) for folder in (*folders[1:], folders[0]))

@@ -3,10 +3,11 @@
 import os
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from sandbox.errors import SandboxError
 from sandbox.limits.area import Area
-from sandbox.limits.files import Kernel, field, number, put, remove_all
+from sandbox.limits.files import Kernel, field, number, put, remove_soon
 from sandbox.limits.interface import Bounds, Place
 
 
@@ -71,7 +72,8 @@ class Group:
         for entry in self.entries:
             os.close(entry)
         self.entries = ()
-        remove_all(self._kernel, self._place.folders())
+        for folder in self._place.folders():
+            remove_soon(self._kernel, folder)
 
 
 class Groups:
@@ -94,16 +96,16 @@ class Groups:
 
     def clear_leftovers(self) -> int:
         """Kill and remove what dead owners left, and tell how many of them there were."""
-        return sum(self._clear(area) for area in self._area.dead())
+        return len({area.name for area in self._area.dead() if self._clear(area)})
 
-    def _clear(self, area: Place) -> bool:
-        inside = (entry for folder in area.folders() if folder.is_dir() for entry in folder.iterdir())
-        for name in {entry.name for entry in inside if entry.is_dir()}:
-            group = area.below(name)
-            with suppress(SandboxError):  # an interrupted removal may have left some of its folders
-                group.kill()
-            remove_all(self._kernel, group.folders())
-        return remove_all(self._kernel, area.folders())
+    def _clear(self, area: Path) -> bool:
+        """Clear one hierarchy's folder of an area."""
+        place = self._area.top.below(area.name)
+        for folder in [entry for entry in area.iterdir() if entry.is_dir()]:
+            with suppress(SandboxError):  # nobody can be killed from here, or all are dead already
+                place.below(folder.name).kill()
+            remove_soon(self._kernel, folder)
+        return remove_soon(self._kernel, area)
 
     def close(self) -> None:
         """Remove this process's folder."""

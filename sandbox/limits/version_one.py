@@ -32,8 +32,8 @@ class VersionOne:
     freezer: Path
 
     def folders(self) -> tuple[Path, ...]:
-        """Give each folder once: some machines mount two hierarchies together."""
-        return tuple(dict.fromkeys((self.pids, self.memory, self.cpu, self.cpuacct, self.freezer)))
+        """Give each folder once, for some machines mount two hierarchies together; first the one that can kill."""
+        return tuple(dict.fromkeys((self.freezer, self.pids, self.memory, self.cpu, self.cpuacct)))
 
     def below(self, name: str) -> Self:
         """Name a group below these."""

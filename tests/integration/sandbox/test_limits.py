@@ -111,7 +111,7 @@ def test_nothing_of_a_group_is_left_after_its_run():
     area = box._found.groups._area
     for _ in range(3):
         assert box.run(script("exit 0"), Heard(), lambda: False).code == 0
-    folders = area._top.below(area._held.path.name).folders()
+    folders = [held.path for held in area._held]
     assert [sum(entry.is_dir() for entry in folder.iterdir()) for folder in folders] == [0] * len(folders)
     del box
     assert [folder for folder in folders if folder.exists()] == []

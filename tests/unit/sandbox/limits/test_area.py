@@ -11,7 +11,7 @@ import pytest
 
 from sandbox.errors import SandboxError
 from sandbox.limits.area import Area
-from sandbox.limits.files import Kernel, remove_all
+from sandbox.limits.files import Kernel
 from sandbox.limits.version_one import VersionOne
 
 NAMES = ("pids", "memory", "cpu", "cpuacct", "freezer")
@@ -25,7 +25,12 @@ def place(tmp_path):
 
 
 def left(tmp_path):
-    return [path for path in tmp_path.glob("*/sandbox-cells/**/") if path.name != "sandbox-cells"]
+    return [path for path in tmp_path.glob("*/sandbox-groups/**/") if path.name != "sandbox-groups"]
+
+
+def remove_all(folders):
+    for folder in folders:
+        folder.rmdir()
 
 
 def open_files():
@@ -36,7 +41,7 @@ def out_of_room_in(hierarchy, depth):
     """Give a kernel that makes no folder of that hierarchy `depth` below the top."""
 
     def make(folder: Path):
-        if hierarchy in folder.parts and folder.parents[depth - 1].name == "sandbox-cells":
+        if hierarchy in folder.parts and folder.parents[depth - 1].name == "sandbox-groups":
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
         folder.mkdir()
 
@@ -49,7 +54,7 @@ def test_what_can_not_be_made_in_one_hierarchy_is_left_in_none(tmp_path, place, 
     before = open_files()
     area = Area(out_of_room_in(hierarchy, depth), place)
     for _ in range(2):
-        with pytest.raises(SandboxError, match=f"{hierarchy}/sandbox-cells/.*No space left"):
+        with pytest.raises(SandboxError, match=f"{hierarchy}/sandbox-groups/.*No space left"):
             area.cell()
     area.close()
     assert left(tmp_path) == []
@@ -67,29 +72,60 @@ def test_an_area_is_given_up_once(tmp_path, place):
     assert left(tmp_path) == []
 
 
-@pytest.mark.parametrize("hierarchy", NAMES)
-def test_an_area_that_stays_in_one_hierarchy_is_found_by_the_next_who_clears(tmp_path, place, hierarchy):
-    def remove(folder: Path):
-        if hierarchy in folder.parts:
-            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), str(folder))
-        folder.rmdir()
+def test_its_folder_is_held_in_every_hierarchy(tmp_path, place):
+    owner = Area(Kernel(), place)
+    cell = owner.cell()
+    assert list(Area(Kernel(), place).dead()) == []
+    remove_all(cell.folders())
+    owner.close()
+    for name in NAMES:
+        (tmp_path / name / "sandbox-groups" / name).mkdir()
+    assert sorted(dead.name for dead in Area(Kernel(), place).dead()) == sorted(NAMES)
 
-    area = Area(Kernel(remove=remove), place)
-    remove_all(Kernel(), area.cell().folders())
+
+def test_who_finds_a_part_taken_makes_all_anew(tmp_path, place):
+    taken = []
+
+    def make(folder: Path):
+        folder.mkdir()
+        if "cpu" in folder.parts and folder.name != "sandbox-groups" and not taken:
+            for dead in Area(Kernel(), place).dead():
+                taken.append(dead)
+                dead.rmdir()
+
+    area = Area(Kernel(make=make), place)
+    cell = area.cell()
+    assert [folder.parts[-3] for folder in taken] == ["cpu"]
+    assert {folder.parent.name for folder in cell.folders()} == {path.name for path in tmp_path.glob("*/*/*")}
+    remove_all(cell.folders())
     area.close()
-    assert [remove_all(Kernel(), dead.folders()) for dead in Area(Kernel(), place).dead()] == [True]
     assert left(tmp_path) == []
 
 
+def test_a_fork_that_gets_its_own_lets_go_of_its_parents(place):
+    area = Area(Kernel(), place)
+    remove_all(area.cell().folders())
+    child = os.fork()
+    if child == 0:
+        before = open_files()
+        remove_all(area.cell().folders())
+        more = open_files() - before
+        area.close()
+        os._exit(more)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    area.close()
+
+
 def test_who_looks_at_a_dead_ones_area_and_stops_lets_go_of_it(tmp_path, place):
-    (tmp_path / "pids/sandbox-cells/dead").mkdir(parents=True)
+    dead = tmp_path / "pids/sandbox-groups/dead"
+    dead.mkdir(parents=True)
     area = Area(Kernel(), place)
     before = open_files()
     looking = area.dead()
-    assert next(looking).pids.name == "dead"
+    assert next(looking) == dead
     assert list(area.dead()) == []
     looking.close()
-    assert [found.pids.name for found in area.dead()] == ["dead"]
+    assert list(area.dead()) == [dead]
     assert open_files() == before
 
 
@@ -101,13 +137,13 @@ def test_owners_that_come_and_go_and_clear_at_once_never_harm_each_other(tmp_pat
         while time.monotonic() < end:
             area = Area(kernel, place)
             cell = area.cell()
-            assert remove_all(kernel, cell.folders())
+            remove_all(cell.folders())
             area.close()
 
     def clear():
         while time.monotonic() < end:
             for dead in Area(kernel, place).dead():
-                remove_all(kernel, dead.folders())
+                dead.rmdir()
 
     with ThreadPoolExecutor(5) as pool:
         running = [pool.submit(work) for work in (come_and_go, come_and_go, come_and_go, clear, clear)]

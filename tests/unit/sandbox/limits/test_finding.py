@@ -41,7 +41,7 @@ def test_where_there_is_nothing_it_says_so(tmp_path):
 
 def of_version_two(tmp_path, own):
     place = delegated(tmp_path)
-    make_group(place / "sandbox-cells")  # a kernel would fill what `find` makes
+    make_group(place / "sandbox-groups")  # a kernel would fill what `find` makes
     return place, proc(tmp_path, f"0::{own}\n", mount(tmp_path, "cgroup2", "rw,nsdelegate"))
 
 
@@ -73,7 +73,7 @@ def test_a_group_that_others_share_is_left_alone(tmp_path):
 def test_a_kernel_that_can_not_kill_a_group_at_once_is_told_and_nobody_is_moved(tmp_path):
     place, here = of_version_two(tmp_path, "/service")
     make_group(place / "sandbox-owner")
-    (place / "sandbox-cells/cgroup.kill").unlink()
+    (place / "sandbox-groups/cgroup.kill").unlink()
     (place / "cgroup.procs").write_text(f"{os.getpid()}\n")
     found = find(here)
     assert (found.groups, found.reason) == (None, f"groups in {place} have no cgroup.kill; it comes with Linux 5.14")
@@ -91,7 +91,7 @@ def test_the_whole_machines_group_holds_others_and_is_taken(tmp_path):
 
 def test_a_container_sees_its_own_group_as_the_root_of_the_mount(tmp_path):
     place = delegated(tmp_path)
-    make_group(place / "sandbox-cells")
+    make_group(place / "sandbox-groups")
     make_group(place / "sandbox-owner")
     line = mount(place, "cgroup2", "rw", root="/docker/abc")
     here = proc(tmp_path, "0::/docker/abc/sandbox-owner\n", line)

@@ -25,7 +25,7 @@ def groups(tmp_path):
 
 
 def folder_of(tmp_path):
-    (found,) = (tmp_path / "service/sandbox-cells").glob("*/*/memory.max")
+    (found,) = (tmp_path / "service/sandbox-groups").glob("*/*/memory.max")
     return found.parent
 
 
@@ -117,14 +117,14 @@ def test_a_group_that_can_not_be_made_ready_leaves_nothing(tmp_path):
 
     def make(folder):
         kernel.make(folder)
-        if folder.parent.parent.name == "sandbox-cells":
+        if folder.parent.parent.name == "sandbox-groups":
             (folder / "memory.oom.group").unlink()
 
     groups = groups_below(delegated(tmp_path), type(kernel)(make=make, remove=kernel.remove))
     before = open_files()
     with pytest.raises(SandboxError, match=r"memory\.oom\.group"):
         groups.make()
-    assert list((tmp_path / "service/sandbox-cells").glob("*/*/")) == []
+    assert list((tmp_path / "service/sandbox-groups").glob("*/*/")) == []
     groups.close()
     assert open_files() == before
 
@@ -138,10 +138,10 @@ def test_only_what_dead_owners_left_is_cleared(tmp_path):
     os.waitpid(owner, 0)
     groups = groups_below(place, fake_kernel())
     group = groups.make()
-    assert len(list((place / "sandbox-cells").glob("*/*/memory.max"))) == 2
+    assert len(list((place / "sandbox-groups").glob("*/*/memory.max"))) == 2
     assert groups.clear_leftovers() == 1
     assert groups.clear_leftovers() == 0
-    assert len(list((place / "sandbox-cells").glob("*/*/memory.max"))) == 1
+    assert len(list((place / "sandbox-groups").glob("*/*/memory.max"))) == 1
     group.remove()
     groups.close()
 
@@ -153,7 +153,7 @@ def test_a_fork_has_an_area_of_its_own(tmp_path):
     child = os.fork()
     if child == 0:
         groups.make()
-        os._exit(len(list((place / "sandbox-cells").glob("*/cgroup.procs"))))
+        os._exit(len(list((place / "sandbox-groups").glob("*/cgroup.procs"))))
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 2
     assert groups.clear_leftovers() == 1
     groups.close()
