@@ -1,0 +1,169 @@
+"""What a request's body asks, read from a copy: the bytes that go to the provider stay as they came.
+
+The one exception is a streamed Chat request that does not ask for its usage: it is made to, and nothing else in it
+changes. Keys are read as they stand in the outermost object, and one that stands there twice is refused: which of the
+two a provider takes is its own affair.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from pydantic import JsonValue
+
+from farm.model import RequestEnd, Wire
+from worker.gateway.coding import CodingError, decoder
+from worker.gateway.purse import Bound
+from worker.gateway.routes import LocalAnswer, Route
+
+_BLANK = re.compile(r"[ \t\n\r]*")
+_CLOSE = re.compile(r"[ \t\n\r]*\}")
+_MARKS = {mark: re.compile(rf"[ \t\n\r]*{re.escape(mark)}[ \t\n\r]*") for mark in "{:,"}
+_MOST_MODEL = 256
+_MODEL_LISTS = ("models", "fallbacks")
+"""Where routers take further models from, beside `model`."""
+_STORED = ("previous_response_id", "conversation", "prompt", "cachedContent", "cached_content")
+"""What refers to input that is kept at the provider."""
+_scan = json.JSONDecoder().raw_decode
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a request asks, and the bytes to send."""
+
+    models: tuple[str, ...]
+    """The one that is asked, then those that a router may turn to."""
+    body: bytes
+    encoding: str
+    """The body's Content-Encoding; '' for none."""
+    bound: Bound
+    hides_usage: bool = False
+    """The client did not ask for the usage that we ask for."""
+
+    @property
+    def model(self) -> str:
+        return self.models[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    value: JsonValue
+    start: int
+    end: int
+
+
+def read_body(route: Route, body: bytes, encoding: str, most_bytes: int) -> Asked | LocalAnswer:
+    """Read what is asked, or say what is wrong with it."""
+    try:
+        plain = _plain(body, encoding, most_bytes)
+        text = plain.decode()
+        members = _members(text)
+    except CodingError as error:
+        return _refusal(HTTPStatus.BAD_REQUEST, f"the body can't be decompressed: {error}")
+    except (ValueError, RecursionError) as error:
+        return _refusal(HTTPStatus.BAD_REQUEST, f"the body is not one plain JSON object in UTF-8: {error}")
+    values = {key: member.value for key, member in members.items()}
+    models = _models(route, values)
+    if models is None:
+        return _refusal(HTTPStatus.BAD_REQUEST, "the body names no model")
+    bound = Bound(
+        model=models[0],
+        body_bytes=len(plain),
+        most_output=_most_output(route.wire, values),
+        continues=next((key for key in _STORED if values.get(key) is not None), None),
+    )
+    if route.wire is Wire.CHAT and values.get("stream") is True and not _wants_usage(values):
+        return Asked(models, _with_usage(text, members.get("stream_options")), "", bound, hides_usage=True)
+    return Asked(models, body, encoding, bound)
+
+
+def _refusal(status: int, message: str) -> LocalAnswer:
+    return LocalAnswer(status, message, RequestEnd.REFUSED)
+
+
+def _plain(body: bytes, encoding: str, most_bytes: int) -> bytes:
+    undo = decoder(encoding, most_bytes)
+    if undo is None:
+        raise CodingError(f"its encoding is {encoding[:40]!r}; gzip, deflate and zstd are read")
+    plain = b"".join(undo.feed(body))
+    undo.finish()
+    return plain
+
+
+def _members(text: str) -> dict[str, _Member]:
+    """Read the outermost object's members one by one; ValueError when it is none, or says one of them twice."""
+    members: dict[str, _Member] = {}
+    at = _after(text, 0, "{")
+    if text.startswith("}", at):
+        _ensure_end(text, at + 1)
+        return members
+    while True:
+        key, end = _scan(text, at)
+        if not isinstance(key, str) or key in members:
+            raise ValueError(f"the key {str(key)[:40]!r} stands there twice, or is none")
+        start = _after(text, end, ":")
+        value, end = _scan(text, start)
+        members[key] = _Member(value, start, end)
+        if (close := _CLOSE.match(text, end)) is not None:
+            _ensure_end(text, close.end())
+            return members
+        at = _after(text, end, ",")
+
+
+def _after(text: str, at: int, mark: str) -> int:
+    found = _MARKS[mark].match(text, at)
+    if found is None:
+        raise ValueError(f"no {mark!r} at character {at}")
+    return found.end()
+
+
+def _ensure_end(text: str, at: int) -> None:
+    if _BLANK.fullmatch(text, at) is None:
+        raise ValueError(f"more text at character {at}")
+
+
+def _models(route: Route, values: dict[str, JsonValue]) -> tuple[str, ...] | None:
+    named: list[JsonValue] = [route.model if route.model is not None else values.get("model")]
+    for key in _MODEL_LISTS:
+        listed = values.get(key)
+        named += listed if isinstance(listed, list) else []
+    models = tuple(name for name in named if isinstance(name, str) and 0 < len(name) <= _MOST_MODEL)
+    return models if models and len(models) == len(named) else None
+
+
+def _most_output(wire: Wire, values: dict[str, JsonValue]) -> int | None:
+    match wire:
+        case Wire.ANTHROPIC:
+            return _count(values.get("max_tokens"))
+        case Wire.RESPONSES:
+            return _count(values.get("max_output_tokens"))
+        case Wire.CHAT:
+            stated = [_count(values.get(key)) for key in ("max_tokens", "max_completion_tokens")]
+            return _times(max((count for count in stated if count is not None), default=None), values.get("n"))
+        case Wire.GEMINI:
+            config = values.get("generationConfig")
+            stated_config = config if isinstance(config, dict) else {}
+            return _times(_count(stated_config.get("maxOutputTokens")), stated_config.get("candidateCount"))
+
+
+def _times(most: int | None, answers: JsonValue) -> int | None:
+    return None if most is None else most * max(_count(answers) or 1, 1)
+
+
+def _count(stated: JsonValue) -> int | None:
+    return stated if type(stated) is int and stated >= 0 else None
+
+
+def _wants_usage(values: dict[str, JsonValue]) -> bool:
+    options = values.get("stream_options")
+    return isinstance(options, dict) and options.get("include_usage") is True
+
+
+def _with_usage(text: str, options: _Member | None) -> bytes:
+    if options is None:
+        start = text.index("{") + 1  # members follow: `stream` is one
+        return f'{text[:start]}"stream_options":{{"include_usage":true}},{text[start:]}'.encode()
+    stated = options.value if isinstance(options.value, dict) else {}
+    wanted = json.dumps({**stated, "include_usage": True}, separators=(",", ":"))
+    return f"{text[: options.start]}{wanted}{text[options.end :]}".encode()

@@ -1,0 +1,228 @@
+"""What a provider's answer says of itself, wire by wire: model, id, native usage, and whether that was the last word.
+
+Usage that is not final is kept as it was seen and counts for nothing: a stream that broke off used more than it said.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from pydantic import JsonValue
+
+from farm.model import RequestEnd, UsageShape, Wire
+
+_MOST_NATIVE = 16384
+_MOST_WORD = 256
+
+SHAPES = {
+    Wire.ANTHROPIC: UsageShape.ANTHROPIC,
+    Wire.RESPONSES: UsageShape.RESPONSES,
+    Wire.CHAT: UsageShape.CHAT,
+    Wire.GEMINI: UsageShape.GEMINI,
+}
+
+
+@dataclass(slots=True)
+class Seen:
+    """What was read of one answer so far."""
+
+    model: str | None = None
+    response_id: str | None = None
+    usage: dict[str, JsonValue] | None = None
+    """One native usage object: of an Anthropic stream, its start with what its deltas replaced."""
+    native: list[dict[str, JsonValue]] = field(default_factory=list)
+    """The objects that `usage` is made of, verbatim."""
+    is_final: bool = False
+    """`usage` is the provider's last word."""
+    is_complete: bool = False
+    """The answer came to the end that its wire has."""
+    is_malformed: bool = False
+    failure: RequestEnd | None = None
+    """An error that the answer itself tells, under a status that tells none."""
+    message: str | None = None
+
+
+_Body = Mapping[str, JsonValue]
+
+
+def read_event(wire: Wire, data: bytes, seen: Seen) -> None:
+    """Take one event of a stream."""
+    if wire is Wire.CHAT and data.strip() == b"[DONE]":
+        seen.is_complete = True
+        seen.is_final = seen.usage is not None
+        return
+    body = _parsed(data)
+    if not isinstance(body, dict):
+        seen.is_malformed = True
+        return
+    _EVENTS[wire](body, seen)
+
+
+def read_whole(wire: Wire, data: bytes, seen: Seen) -> None:
+    """Take a whole answer that was not streamed as events."""
+    body = _parsed(data)
+    parts = body if isinstance(body, list) and wire is Wire.GEMINI else [body]
+    for part in parts:
+        if isinstance(part, dict):
+            _WHOLES[wire](part, seen)
+        else:
+            seen.is_malformed = True
+
+
+def error_text(data: bytes) -> str:
+    """Give the message of an error's body, or its beginning."""
+    body = _parsed(data)
+    if isinstance(body, list) and body:
+        body = body[0]  # as Gemini does where an array was asked for
+    if isinstance(body, dict):
+        error = body.get("error")
+        message = _object(body, "error").get("message", body.get("message", error))
+        if isinstance(message, str):
+            return message[:_MOST_WORD]
+    return data[:_MOST_WORD].decode("utf-8", "replace")
+
+
+def _parsed(data: bytes) -> JsonValue:
+    try:
+        parsed: JsonValue = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return parsed
+
+
+def _anthropic_event(body: _Body, seen: Seen) -> None:
+    match body.get("type"):
+        case "message_start":
+            message = _object(body, "message")
+            _tell(message, seen, "model", "id")
+            _take(seen, message.get("usage"))
+        case "message_delta":
+            usage = body.get("usage")
+            if isinstance(usage, dict):
+                start = dict(seen.usage or {})
+                seen.native = [*seen.native[:1], usage] if _is_small(usage) else seen.native[:1]
+                seen.usage = start | {key: value for key, value in usage.items() if value is not None}
+                seen.is_final = seen.is_final or _object(body, "delta").get("stop_reason") is not None
+        case "message_stop":
+            seen.is_complete = True
+        case "error":
+            _fail(seen, body.get("error"))
+        case _:
+            pass
+
+
+def _anthropic_whole(body: _Body, seen: Seen) -> None:
+    if body.get("type") == "error":
+        _fail(seen, body.get("error"))
+        return
+    _tell(body, seen, "model", "id")
+    _take(seen, body.get("usage"))
+    seen.is_final = seen.usage is not None
+    seen.is_complete = True
+
+
+def _responses_event(body: _Body, seen: Seen) -> None:
+    kind, response = body.get("type"), _object(body, "response")
+    if kind == "error":
+        _fail(seen, body.get("error") or dict(body))
+    elif kind in {"response.completed", "response.incomplete", "response.failed"}:
+        _responses_whole(response, seen)
+    elif kind == "response.created":
+        _tell(response, seen, "model", "id")
+
+
+def _responses_whole(body: _Body, seen: Seen) -> None:
+    _tell(body, seen, "model", "id")
+    _take(seen, body.get("usage"))
+    is_open = body.get("status") in {"queued", "in_progress"}  # answered later, by another way
+    seen.is_complete = True
+    seen.is_final = seen.usage is not None and not is_open
+    if body.get("status") == "failed":
+        _fail(seen, body.get("error"))
+
+
+def _chat_event(body: _Body, seen: Seen) -> None:
+    _tell(body, seen, "model", "id")
+    if body.get("error") is not None:
+        _fail(seen, body["error"])
+    usage = body.get("usage")
+    if isinstance(usage, dict):
+        _take(seen, usage)
+        if body.get("choices") == []:  # the chunk that is sent for its usage
+            seen.is_final = True
+
+
+def _chat_whole(body: _Body, seen: Seen) -> None:
+    _chat_event(body, seen)
+    seen.is_complete = True
+    seen.is_final = seen.usage is not None
+
+
+def _gemini(body: _Body, seen: Seen) -> None:
+    _tell(body, seen, "modelVersion", "responseId")
+    if body.get("error") is not None:
+        _fail(seen, body["error"])
+    _take(seen, body.get("usageMetadata"))
+    candidates = body.get("candidates")
+    ended = (
+        [one.get("finishReason") for one in candidates or () if isinstance(one, dict)]
+        if isinstance(candidates, list)
+        else []
+    )
+    if any(ended) or _object(body, "promptFeedback").get("blockReason"):
+        seen.is_complete = True
+    seen.is_final = seen.is_complete and seen.usage is not None
+
+
+_EVENTS: dict[Wire, Callable[[_Body, Seen], None]] = {
+    Wire.ANTHROPIC: _anthropic_event,
+    Wire.RESPONSES: _responses_event,
+    Wire.CHAT: _chat_event,
+    Wire.GEMINI: _gemini,
+}
+_WHOLES: dict[Wire, Callable[[_Body, Seen], None]] = {
+    Wire.ANTHROPIC: _anthropic_whole,
+    Wire.RESPONSES: _responses_whole,
+    Wire.CHAT: _chat_whole,
+    Wire.GEMINI: _gemini,
+}
+
+
+def _object(body: _Body, name: str) -> _Body:
+    found = body.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _tell(body: _Body, seen: Seen, model: str, response_id: str) -> None:
+    seen.model = _word(body.get(model)) or seen.model
+    seen.response_id = _word(body.get(response_id)) or seen.response_id
+
+
+def _word(found: JsonValue) -> str | None:
+    return found[:_MOST_WORD] if isinstance(found, str) and found else None
+
+
+def _take(seen: Seen, usage: JsonValue) -> None:
+    if isinstance(usage, dict):
+        seen.usage = usage
+        seen.native = [usage] if _is_small(usage) else []
+
+
+def _is_small(usage: dict[str, JsonValue]) -> bool:
+    return len(json.dumps(usage)) <= _MOST_NATIVE
+
+
+def _fail(seen: Seen, error: JsonValue) -> None:
+    said = error if isinstance(error, dict) else {}
+    words = " ".join(str(said.get(key) or "") for key in ("type", "code", "status")).lower()
+    message = said.get("message")
+    seen.message = str(message)[:_MOST_WORD] if isinstance(message, str) else None
+    seen.failure = _failure(words)
+
+
+def _failure(words: str) -> RequestEnd:
+    if "rate_limit" in words or "resource_exhausted" in words or "429" in words:
+        return RequestEnd.RATE_LIMITED
+    if any(word in words for word in ("overloaded", "server_error", "api_error", "unavailable", "internal", "timeout")):
+        return RequestEnd.UNAVAILABLE
+    return RequestEnd.REJECTED

@@ -1,0 +1,156 @@
+"""A provider's answer on its way back to the agent.
+
+What must stay true: its bytes pass as they come and are only looked at; whatever breaks on one side ends the other
+side too, within a bound; and our key does not pass.
+"""
+
+import asyncio
+from collections.abc import Awaitable
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import TypeVar
+
+import aiohttp
+from aiohttp import web
+from aiohttp.abc import AbstractStreamWriter
+from multidict import CIMultiDict
+
+from farm.model import RequestEnd
+from worker.gateway.coding import CodingError, decoder
+from worker.gateway.exchange import Errand, Exchange
+from worker.gateway.headers import answer_headers
+from worker.gateway.ledger import Ledger
+from worker.gateway.meters import error_text
+from worker.gateway.reading import AnswerHead, AnswerReader, KeyGuard, KeyShownError
+from worker.gateway.routes import LocalAnswer
+from worker.gateway.values import Patience, Upstream
+
+BROKEN = (aiohttp.ClientError, ConnectionError)
+"""What a provider's connection raises when it breaks."""
+_MOST_ERROR = 1 << 20
+_T = TypeVar("_T")
+
+
+class ClientGoneError(Exception):
+    """The agent hung up, or does not read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """An answer of the provider that the agent has got, or a part of it."""
+
+    response: web.StreamResponse
+    end: RequestEnd
+    is_cut: bool = False
+    """It broke off: the agent's connection must, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Passes the answers of one session's requests."""
+
+    upstream: Upstream
+    patience: Patience
+    ledger: Ledger
+
+    async def refusal(self, answer: aiohttp.ClientResponse, exchange: Exchange) -> Passed | LocalAnswer:
+        """Pass the provider's error on in one piece, unless it can't be read or shows our key."""
+        end = _end_of_status(answer.status)
+        body = bytearray()
+        try:
+            async for chunk in answer.content.iter_any():
+                body += chunk
+                if len(body) > _MOST_ERROR:
+                    return LocalAnswer(answer.status, "the provider's error is too long to be passed on", end)
+            plain = _plain(bytes(body), answer.headers.get("content-encoding", ""))
+            KeyGuard(self.upstream.key).check(plain)
+        except (CodingError, KeyShownError):
+            return LocalAnswer(answer.status, "the provider's error shows our key or can't be read: withheld", end)
+        except (*BROKEN, TimeoutError):
+            return LocalAnswer(answer.status, "the provider's error broke off", end)
+        exchange.detail = error_text(plain)
+        response = web.Response(
+            status=answer.status, reason=answer.reason, headers=self._headers(answer), body=bytes(body)
+        )
+        return Passed(response, end)
+
+    async def answer(self, request: web.BaseRequest, answer: aiohttp.ClientResponse, errand: Errand) -> Passed:
+        """Pass the answer on as it comes; ClientGoneError when the agent does not take it."""
+        exchange = errand.exchange
+        reader = self._reader(answer, errand)
+        response = web.StreamResponse(status=answer.status, reason=answer.reason, headers=self._headers(answer))
+        if answer.content_length is not None and not reader.head.is_edited:
+            response.content_length = answer.content_length
+        try:
+            writer = await self._taken(response.prepare(request))
+            await self._pour(answer.content, reader, Spout(response, writer, exchange))
+        except KeyShownError:
+            exchange.detail = "the provider's answer shows our key: cut off"
+            return Passed(response, RequestEnd.MALFORMED, is_cut=True)
+        except TimeoutError:
+            exchange.detail = "the provider went silent"
+            return Passed(response, RequestEnd.STALLED, is_cut=True)
+        except BROKEN:
+            exchange.detail = "the provider's answer broke off"
+            return Passed(response, RequestEnd.MALFORMED, is_cut=True)
+        exchange.detail = reader.problem
+        return Passed(response, reader.end)
+
+    def _reader(self, answer: aiohttp.ClientResponse, errand: Errand) -> AnswerReader:
+        head = AnswerHead(
+            wire=errand.route.wire,
+            content_type=answer.headers.get("content-type", ""),
+            encoding=answer.headers.get("content-encoding", ""),
+            hides_usage=errand.asked.hides_usage,
+        )
+        guard = KeyGuard(self.upstream.key)
+        return AnswerReader(head, errand.exchange.seen, guard, self.patience.most_event_bytes)
+
+    async def _pour(self, content: aiohttp.StreamReader, reader: AnswerReader, spout: "Spout") -> None:
+        chunk = content.read_nowait()
+        if not chunk and spout.writer is not None:
+            spout.writer.send_headers()  # the body may take its time: that there is an answer is news
+        while chunk or (chunk := await content.readany()):
+            await self._give(reader.feed(chunk), spout)
+            chunk = b""
+        await self._give(reader.finish(), spout)
+        await self._taken(spout.response.write_eof())
+
+    async def _give(self, passed: bytes, spout: "Spout") -> None:
+        self.ledger.settle_early(spout.exchange)
+        if passed:
+            await self._taken(spout.response.write(passed))
+
+    async def _taken(self, giving: Awaitable[_T]) -> _T:
+        try:
+            async with asyncio.timeout(self.patience.client_s):
+                return await giving
+        except (ConnectionError, TimeoutError) as error:
+            raise ClientGoneError from error
+
+    def _headers(self, answer: aiohttp.ClientResponse) -> CIMultiDict[str]:
+        return CIMultiDict(answer_headers(answer.headers.items(), self.upstream.key))
+
+
+@dataclass(frozen=True, slots=True)
+class Spout:
+    """Where an answer leaves for the agent."""
+
+    response: web.StreamResponse
+    writer: AbstractStreamWriter | None
+    exchange: Exchange
+
+
+def _end_of_status(status: int) -> RequestEnd:
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        return RequestEnd.RATE_LIMITED
+    return RequestEnd.UNAVAILABLE if status >= HTTPStatus.INTERNAL_SERVER_ERROR else RequestEnd.REJECTED
+
+
+def _plain(body: bytes, encoding: str) -> bytes:
+    undo = decoder(encoding, _MOST_ERROR)
+    if undo is None:
+        raise CodingError("an encoding that can't be read")
+    plain = b"".join(undo.feed(body))
+    undo.finish()
+    return plain
