@@ -76,16 +76,19 @@ class Zstandard:
     def feed(self, chunk: bytes) -> Iterator[bytes]:
         rest, has_more = chunk, False
         while rest or has_more:
-            if self._state.eof:
-                raise CodingError("bytes after the end of the compressed ones")
-            try:
-                piece = self._state.decompress(rest, _PIECE)
-            except zstd.ZstdError as error:
-                raise CodingError(f"not what its encoding says: {error}") from error
+            piece = self._undone(rest)
             self._left = _less(self._left, piece)
             yield piece
             rest = self._state.unused_data if self._state.eof else b""
             has_more = len(piece) == _PIECE and not self._state.eof
+
+    def _undone(self, rest: bytes) -> bytes:
+        if self._state.eof:
+            raise CodingError("bytes after the end of the compressed ones")
+        try:
+            return self._state.decompress(rest, _PIECE)
+        except zstd.ZstdError as error:
+            raise CodingError(f"not what its encoding says: {error}") from error
 
     def finish(self) -> None:
         if not self._state.eof:

@@ -70,6 +70,7 @@ class Ledger:
                     ModelUse(model=model, requests=one.requests, tokens=one.tokens, cost_usd=one.cost_usd)
                     for model, one in sorted(self._sums.items())
                 ),
+                is_priced=self._pass.purse.is_priced,
                 unmeasured=self._unmeasured,
                 last_failure=self._last_failure,
                 last_failure_detail=self._last_detail,

@@ -13,12 +13,11 @@ from typing import TypeVar
 import aiohttp
 from aiohttp import web
 from aiohttp.abc import AbstractStreamWriter
-from multidict import CIMultiDict
 
 from farm.model import RequestEnd
 from worker.gateway.coding import CodingError, decoder
 from worker.gateway.exchange import Errand, Exchange
-from worker.gateway.headers import answer_headers
+from worker.gateway.headers import Header, answer_headers
 from worker.gateway.ledger import Ledger
 from worker.gateway.meters import error_text
 from worker.gateway.reading import AnswerHead, AnswerReader, KeyGuard, KeyShownError
@@ -128,8 +127,8 @@ class Passage:
         except (ConnectionError, TimeoutError) as error:
             raise ClientGoneError from error
 
-    def _headers(self, answer: aiohttp.ClientResponse) -> CIMultiDict[str]:
-        return CIMultiDict(answer_headers(answer.headers.items(), self.upstream.key))
+    def _headers(self, answer: aiohttp.ClientResponse) -> list[Header]:
+        return answer_headers(answer.headers.items(), self.upstream.key)
 
 
 @dataclass(frozen=True, slots=True)

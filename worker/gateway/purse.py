@@ -51,6 +51,7 @@ class Purse:
     def __init__(self, budget: CellBudget | None, prices: PriceTable | None) -> None:
         self._budget = budget
         self._prices = prices.models if prices is not None else {}
+        self.is_priced = prices is not None
         self._lock = Lock()  # guards all that follows
         self._tokens = 0
         self._cost_usd = Decimal(0)

@@ -8,7 +8,6 @@ from http import HTTPStatus
 import aiohttp
 import yarl
 from aiohttp import web
-from multidict import CIMultiDict
 
 from farm.model import RequestEnd
 from farm.ports import Clock
@@ -72,11 +71,9 @@ class Relay:
 
     async def _post(self, errand: Errand) -> aiohttp.ClientResponse:
         asked, route, upstream = errand.asked, errand.route, self.passage.upstream
-        headers: CIMultiDict[str] = CIMultiDict(errand.headers)
-        headers.update(key_header(route.wire, upstream.key))
-        headers["Accept-Encoding"] = "identity"
+        headers = [*errand.headers, *key_header(route.wire, upstream.key), ("Accept-Encoding", "identity")]
         if asked.encoding:
-            headers["Content-Encoding"] = asked.encoding
+            headers.append(("Content-Encoding", asked.encoding))
         return await self.client.post(
             yarl.URL(upstream.url + route.target, encoded=True),
             data=asked.body if len(asked.body) <= _IN_ONE_WRITE else io.BytesIO(asked.body),
