@@ -76,11 +76,11 @@ def a_gateway(patience=None):
 
 
 @contextmanager
-def at_door(gateway, folder, url, models=(), purse=None, key=KEY, wires=ALL_WIRES):
-    """Open a door to `url`."""
+def at_door(gateway, folder, url, **terms):
+    """Open a door to `url`; `terms` are a pass's models and purse, and an upstream's key and wires."""
     pressure = []
-    upstream = Upstream("anyone", wires, url, key)
-    pass_ = Pass(upstream, models, purse or Purse(None, None))
+    upstream = Upstream("anyone", terms.get("wires", ALL_WIRES), url, terms.get("key", KEY))
+    pass_ = Pass(upstream, terms.get("models", ()), terms.get("purse") or Purse(None, None))
     owner = (os.getuid(), os.getgid())
     with gateway.open(folder / "door", owner, pass_, lambda *told: pressure.append(told)) as door:
         yield AtDoor(Guest(folder / "door"), door, pressure)

@@ -1,4 +1,4 @@
-"""The same usage as each wire's provider states it, streamed and not: 3000 ordinary, 44000 read, 1000 written, 120 out."""
+"""One usage as each wire's provider states it: 3000 ordinary, 44000 read, 1000 written, 120 out, 40 of it thought."""
 
 from farm.model import TokenUse, Wire
 from tests.builders.raw_provider import answer, stream

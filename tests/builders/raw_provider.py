@@ -72,7 +72,7 @@ def providing(*replies):
 
     async def main():
         server = await asyncio.start_server(provider.serve, "127.0.0.1", 0, limit=1 << 26)
-        provider.url = "http://127.0.0.1:%d" % server.sockets[0].getsockname()[1]
+        provider.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         ready.set()
         await stop.wait()
         server.close()

@@ -60,7 +60,7 @@ def test_a_stream_comes_back_byte_for_byte(gateway, tmp_path, wire):
 def test_a_compressed_request_passes_as_it_came_and_its_model_is_seen(gateway, tmp_path, encoding, encode):
     body = encode(json.dumps({"model": "m", "unknown": {"role": "system"}}).encode())
     headers = {"Content-Encoding": encoding} if encoding else {}
-    with providing(whole(Wire.RESPONSES)) as provider, at_door(gateway, tmp_path, provider.url, ("m",)) as at:
+    with providing(whole(Wire.RESPONSES)) as provider, at_door(gateway, tmp_path, provider.url, models=("m",)) as at:
         assert at.guest.ask("/responses", body, headers).status == 200
     (asked,) = provider.asked
     assert (asked.body, asked.header("Content-Encoding") or "") == (body, encoding)
