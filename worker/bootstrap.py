@@ -20,6 +20,7 @@ from farm.settings import read
 from farm.version import __version__
 from sandbox.errors import SandboxError
 from sandbox.spec import Probe, Sandbox
+from worker.cell.janitor import Janitor
 from worker.cell.line import CellLine
 from worker.cell.ports import Exchange, LinePorts, Place, Timing, Truth
 from worker.health.fitness import Fitness
@@ -31,6 +32,8 @@ from worker.settings import WorkerSettings
 from worker.staging.ground import clear_leftovers, prepare_root
 from worker.staging.slots import take_slot
 
+_CLEARING_S = 30.0
+"""How long a worker's start may be held up by what dead ones left."""
 _PLAYERS: tuple[Group, ...] = ("agents", "programs", "oracles")
 
 make_app = celery.make_app
@@ -122,10 +125,12 @@ def ensure_fit() -> None:
 
 
 def clear_root() -> int:
-    """Clear away what dead workers left in the work root."""
-    settings = read_settings()
+    """Clear away what dead workers left in the work root, once what their sessions had said is in the store."""
+    settings, store, clock = read_settings(), open_store(), system_clock.SystemClock()
     prepare_root(settings.root)
-    return clear_leftovers(settings.root)
+    until_s = clock.monotonic() + _CLEARING_S
+    janitor = Janitor(Truth(store.blobs, store.records), redactor(), clock, until_s)
+    return clear_leftovers(settings.root, janitor.look)
 
 
 def make_line(flag: ShutdownFlag, fitness: Fitness) -> CellLine:

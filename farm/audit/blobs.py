@@ -4,17 +4,17 @@ from collections.abc import Iterable
 
 from farm.audit.findings import Notebook
 from farm.errors import IntegrityError
-from farm.model import Digest, Outcome, Plan
+from farm.model import AttemptCleanup, Digest, Outcome, Plan
 from farm.model.keys import blob_key
 from farm.ports import BlobStore
 
 
-def named_blobs(plan: Plan, outcomes: Iterable[Outcome]) -> dict[Digest, str]:
-    """Give every blob that the plan and the outcomes name, with one reason why it is needed."""
+def named_blobs(plan: Plan, attempts: Iterable[Outcome | AttemptCleanup]) -> dict[Digest, str]:
+    """Give every blob that the plan and the attempts name, with one reason why it is needed."""
     named = dict[Digest, str]()
-    for outcome in outcomes:
-        for artifact in outcome.artifacts:
-            named[artifact.digest] = f"artifact {artifact.role} of attempt {outcome.attempt} of {outcome.cell}"
+    for one in attempts:
+        for artifact in one.artifacts:
+            named[artifact.digest] = f"artifact {artifact.role} of attempt {one.attempt} of {one.cell}"
     for task in plan.tasks:
         named[task.snapshot.tree] = f"the snapshot of task {task.id}"
         named[task.prompt] = f"the prompt of task {task.id}"

@@ -39,8 +39,8 @@ from farm.model.settle import result_of
 class WalkedCell:
     """What stands in the store of one settled cell."""
 
-    outcomes: tuple[Outcome, ...]
-    """Of every attempt that the settlement names, oldest first."""
+    records: tuple[Outcome | AttemptCleanup, ...]
+    """Of every attempt that the settlement names."""
     counted: Outcome | None
     cleanup: AttemptCleanup | None
     """After the counted attempt, or the last one when none counts."""
@@ -75,7 +75,7 @@ class CellWalk:
                     pass
         result = self._result(settled, outcomes)
         return WalkedCell(
-            outcomes=tuple(outcome for _, outcome in sorted(outcomes.items())),
+            records=(*outcomes.values(), *cleanups.values()),
             counted=None if result is None else outcomes.get(result.attempt),
             cleanup=cleanups.get(last if result is None else result.attempt),
         )

@@ -97,8 +97,8 @@ class _Verification:
         if seal is not None:
             self._link_seal(seal, head)
         cells = self._walk(head)
-        outcomes = [outcome for walked in cells.values() for outcome in walked.outcomes]
-        blobs = {} if head.plan is None else named_blobs(head.plan, outcomes)
+        attempts = [one for walked in cells.values() for one in walked.records]
+        blobs = {} if head.plan is None else named_blobs(head.plan, attempts)
         check_blobs(blobs, self.store.blobs, self.notebook)
         uncounted = tuple(self._strangers(head))
         made = self._made_keys()

@@ -212,12 +212,17 @@ class Evidence(Value):
 
 
 class AttemptCleanup(Value):
-    """attempts/<cell>/<n>/cleanup.json: whether the worker removed the workspace, after the outcome was recorded."""
+    """attempts/<cell>/<n>/cleanup.json: whether the worker removed the workspace, after the outcome was recorded.
+
+    For a worker that died it is the next one on its host that removes the workspace and says so.
+    """
 
     cell: CellId
     attempt: int
     done: bool
     problem: str | None = None
+    artifacts: tuple[Artifact, ...] = ()
+    """What the sessions of a worker that died had said so far."""
 
 
 class Outcome(Value):

@@ -89,7 +89,10 @@ def _stored_plan(store: Store) -> Plan:
 
 
 def run_attempt(store: Store, plan: Plan, cell: Cell, attempt: int, **changes) -> None:
-    """Record an attempt as a worker does: claim, blobs, outcome, result, clean-up."""
+    """Record an attempt as a worker does: claim, blobs, outcome, result, clean-up.
+
+    Without artifacts its worker died, and the next one found the events.
+    """
     sweep = sweep_id(plan.name, plan.digest, 1)
     holder = f"host-a/1/{attempt}"
     claim = Claim(sweep=sweep, cell=cell.id, attempt=attempt, holder=holder, host="host-a", claimed_at=OPENED)
@@ -111,10 +114,10 @@ def run_attempt(store: Store, plan: Plan, cell: Cell, attempt: int, **changes) -
     }
     outcome = Outcome(**(fields | changes))
     body = canonical_json(outcome)
-    cleanup = AttemptCleanup(cell=cell.id, attempt=attempt, done=True)
+    left = () if outcome.artifacts else (artifact,)
+    cleanup = AttemptCleanup(cell=cell.id, attempt=attempt, done=True, artifacts=left)
     store.records.create(claim_key(sweep, cell.id, attempt), canonical_json(claim))
-    if outcome.artifacts:
-        store.blobs.put(events)
+    store.blobs.put(events)
     store.records.create(outcome_key(sweep, cell.id, attempt), body)
     if settles(outcome, plan.retry) and not outcome.late:
         result = result_of(outcome, Digest.of(body))

@@ -12,7 +12,7 @@ import itertools
 import structlog
 
 from farm.errors import TransientError
-from farm.model import EventKind, Evidence, Plan, Refusal, RetryPolicy, Ticket
+from farm.model import EventKind, Evidence, Plan, Refusal, RetryPolicy, Ticket, canonical_json
 from sandbox.errors import SandboxUnhealthyError
 from worker.cell.attempt import Attempt, Finding
 from worker.cell.boxes import Boxes
@@ -134,6 +134,7 @@ class CellLine:
         with attempt.stage("stage"):
             template = self._templates.ready(cast.task.snapshot, cast.arm.overlay)
             folder.prepare()
+            folder.note.write_bytes(canonical_json(attempt.claimed.lease))
             copy_tree(template.path, template.listing, folder.workspace, folder.owner)
         boxes = Boxes(self._ports.sandbox, self._place.slot, folder, pulse.must_stop)
         checks = Checks(cast, attempt, boxes, self._ground, self._ports.truth)

@@ -17,7 +17,6 @@ from worker.session import Launch, SessionRequest
 from worker.trees.copying import Ownership, give
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
-_MEDIA = {Stream.STDOUT: ("events", "application/octet-stream"), Stream.STDERR: ("stderr", "text/plain")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +52,10 @@ class CellSessions:
             cut = ended.cut
         finally:
             streams.close()
-            self._keep(name, streams, cut)
+            streams.keep(self.attempt.keeper, cut)
         report = parser.finish(process_exit(ended))
         self.pulse.check()
         return report
-
-    def _keep(self, name: str, streams: RawStreams, cut: tuple[Stream, ...]) -> None:
-        for stream, (role, media_type) in _MEDIA.items():
-            body = streams.body(stream)
-            if body:
-                self.attempt.keeper.keep(f"session.{name}.{role}", media_type, body, truncated=stream in cut)
 
 
 def lay_home_files(launch: Launch, home: Path, owner: Ownership) -> None:

@@ -12,10 +12,15 @@ guest can read the host's side of its mounts.
 
 import os
 import secrets
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
+import structlog
+
+from farm.errors import FarmError
 from sandbox.locks import abandoned, claim
 from worker.session import Kit
 from worker.staging.kits import ready_kit
@@ -23,10 +28,18 @@ from worker.trees.copying import Ownership, give
 from worker.trees.errors import TreeError
 from worker.trees.removing import remove_tree
 
+_log = structlog.get_logger()
+
+Told: TypeAlias = Callable[[str | None], None]
+"""Called once a dead process's area was removed, or with why it could not be."""
+LastLook: TypeAlias = Callable[[Path], Told]
+"""Looks at a folder in a dead process's area before that is removed; what it raises keeps the area for another time."""
+
 _CELLS = "cells"
 _STAGE = "stage"
 _TEMPLATES = "templates"
 _KITS = "kits"
+NOTE = "lease.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +48,11 @@ class CellFolder:
 
     path: Path
     owner: Ownership
+
+    @property
+    def note(self) -> Path:
+        """Where it stands whose folder this is: for whoever finds it when we are dead."""
+        return self.path / NOTE
 
     @property
     def workspace(self) -> Path:
@@ -128,11 +146,20 @@ def prepare_root(root: Path) -> None:
         (root / name).chmod(mode)
 
 
-def clear_leftovers(root: Path) -> int:
+def clear_leftovers(root: Path, look: LastLook) -> int:
     """Remove the areas of dead processes and return how many there were; a living process's are never touched."""
     prepare_root(root)
-    stages = root / _STAGE
-    cleared = sum(_try_to_remove(stages / cells.name) and _try_to_remove(cells) for cells in abandoned(root / _CELLS))
+    stages, cleared = root / _STAGE, 0
+    for cells in abandoned(root / _CELLS):
+        try:
+            tells = [look(folder) for folder in sorted(cells.iterdir())]
+        except (FarmError, OSError) as error:
+            _log.warning("leftovers.kept", area=str(cells), problem=str(error))
+            continue
+        is_gone = _try_to_remove(stages / cells.name) and _try_to_remove(cells)
+        for tell in tells:
+            tell(None if is_gone else f"{cells} could not be removed; remove it by hand")
+        cleared += is_gone
     for stage in tuple(stages.iterdir()):
         if not (root / _CELLS / stage.name).exists():
             _try_to_remove(stage)

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from farm.adapters.redis import connect
-from farm.model import FaultKind
+from farm.model import AttemptCleanup, FaultKind, parse_record
+from farm.model.keys import attempt_cleanup_key
 from sandbox.backends.bubblewrap import Bubblewrap
 from tests.builders.worker.farm import Farm
 from tests.builders.worker.process import FolderStore, RealSweep, WorkerProcess
@@ -124,7 +125,7 @@ def test_sigterm_lets_a_running_cell_finish_and_a_second_one_stops_it(sweep: Sta
     assert marked(mark) == []
 
 
-def test_kill_9_of_the_main_process_ends_every_process_of_its_cells(
+def test_kill_9_of_the_main_process_ends_every_process_of_its_cells_and_loses_no_word_of_them(
     sweep: Start, worker: Worker, mark: str, root: Path
 ) -> None:
     real = sweep(*sleeps(mark))
@@ -138,6 +139,13 @@ def test_kill_9_of_the_main_process_ends_every_process_of_its_cells(
     assert real.outcome() is None
     with worker():  # the dead one's heartbeat still stands: its ground is what tells
         wait_until(lambda: list(root.glob("cells/*/*")) == [], 40)
+        cell = real.farm.plan.cells[0].id
+        key = attempt_cleanup_key(real.farm.sweep, cell, 1)
+        wait_until(lambda: real.farm.records.read(key) is not None)
+        left = parse_record(AttemptCleanup, real.farm.records.read(key) or b"", key)
+        assert (left.done, [one.role for one in left.artifacts]) == (True, ["session.work.events"])
+        assert b"so far" in real.farm.blobs.get(left.artifacts[0].digest)
+        assert real.outcome() is None
         wait_until(lambda: not real.leases.live(real.farm.sweep), 20)
 
 
