@@ -56,6 +56,8 @@ class Dialect(Protocol):
 
     eol: str
     """What ends a line of a stream."""
+    id_header: str | None
+    """The header with an answer's id, where there is one."""
 
     def read(self, path: str, query: Mapping[str, str], body: Json) -> Asked:
         """Read a request; raises UnreadableError."""

@@ -39,6 +39,7 @@ class Anthropic:
     """POST /v1/messages."""
 
     eol = "\n"
+    id_header: str | None = "request-id"
 
     def read(self, path: str, query: Mapping[str, str], body: Json) -> Asked:  # noqa: ARG002 (all is in the body)
         if not isinstance(body.get("messages"), list):

@@ -39,6 +39,7 @@ class Chat:
     """POST /v1/chat/completions."""
 
     eol = "\n"
+    id_header: str | None = "x-request-id"
 
     def read(self, path: str, query: Mapping[str, str], body: Json) -> Asked:  # noqa: ARG002 (all is in the body)
         if not isinstance(body.get("messages"), list):

@@ -50,6 +50,7 @@ class Gemini:
     """POST /v1beta/models/<model>:generateContent and :streamGenerateContent."""
 
     eol = "\r\n"
+    id_header: str | None = None
 
     def read(self, path: str, query: Mapping[str, str], body: Json) -> Asked:
         named = _PATH.search(path)

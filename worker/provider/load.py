@@ -18,6 +18,9 @@ def load(path: Path) -> Script:
         document = yaml.safe_load(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise SpecError(f"the script {path} can't be read: {error}") from error
+    except yaml.MarkedYAMLError as error:
+        line = "" if error.problem_mark is None else f" in line {error.problem_mark.line + 1}"
+        raise SpecError(f"the script {path} is not YAML{line}: {error.problem}") from error
     except yaml.YAMLError as error:
         raise SpecError(f"the script {path} is not YAML: {error}") from error
     try:

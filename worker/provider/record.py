@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl, urlencode
 from pydantic import JsonValue
 
 from farm.model import Digest, Wire
+from worker.provider.bodies import unpacked
 
 _KEYS = {"authorization", "proxy-authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie"}
 _KEY_PARAMETER = "key"
@@ -41,7 +42,7 @@ class Recorded:
             "method": self.method,
             "path": self.path,
             "headers": dict(self.headers),
-            "body": _readable(self.body),
+            "body": _readable(self.body, self.headers.get("content-encoding")),
             "body_digest": Digest.of(self.body),
             "status": self.status,
             "wire": self.wire,
@@ -77,9 +78,9 @@ def _safe(value: str) -> str:
     return f"{scheme}{space}{digest_of_key(key)}"
 
 
-def _readable(body: bytes) -> JsonValue:
+def _readable(body: bytes, encoding: str | None) -> JsonValue:
     try:
-        found: JsonValue = json.loads(body)
+        found: JsonValue = json.loads(unpacked(body, encoding))
     except ValueError:
         return body.decode(errors="replace")
     return found

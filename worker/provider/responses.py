@@ -43,6 +43,7 @@ class Responses:
     """POST /v1/responses."""
 
     eol = "\n"
+    id_header: str | None = "x-request-id"
 
     def read(self, path: str, query: Mapping[str, str], body: Json) -> Asked:  # noqa: ARG002 (all is in the body)
         given = body.get("input")

@@ -155,7 +155,10 @@ class Reply(Value):
     """One answer, and how it is sent."""
 
     text: str | None = None
+    """What the model says, before it calls tools."""
     tools: tuple[Act, ...] = ()
+    answer: str | None = None
+    """In place of both, the session's last word: text, or the command by which mini-swe-agent is told to end."""
     stop: Stop | None = None
     """Left out: `tools` when it calls some, else `done`."""
     usage: DeclaredUsage | None = None
@@ -177,10 +180,10 @@ class Reply(Value):
     @model_validator(mode="after")
     def _says_one_thing(self) -> Self:
         says = self.text is not None or bool(self.tools)
-        if says == (self.error is not None):
-            raise ValueError("a reply has text or tools, or else an error")
+        if says + (self.answer is not None) + (self.error is not None) != 1:
+            raise ValueError("a reply is either text, tools or both, or an answer, or an error")
         if self.error is not None and (self.malformed or self.stop or self.usage):
-            raise ValueError("an error has no stop, no usage and is not malformed; give its body if it must be")
+            raise ValueError("an error has no stop, no usage and is not malformed; give its body instead")
         return self
 
 

@@ -9,7 +9,7 @@ from typing import assert_never
 from pydantic import JsonValue
 
 from worker.provider.answer import NativeCall
-from worker.provider.asked import Form, Offered, mapping
+from worker.provider.asked import Asked, Form, Offered, Speaker, mapping
 from worker.provider.script import Act, Call, Run, Skill, Write
 
 _WRITERS = ("Write", "write", "write_file")
@@ -17,6 +17,8 @@ _SHELLS = ("Bash", "bash", "exec_command", "run_shell_command", "shell_command",
 _SKILLS = ("Skill", "skill", "activate_skill")
 _CODE = "exec"
 """A tool that takes JavaScript, in which the shell is a function."""
+_LAST_WORD = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
+"""mini-swe-agent ends when a command prints this line; its answer is what is printed after it."""
 _PATH_FIELDS = ("file_path", "filePath", "path")
 _TEXT_FIELDS = ("content", "text")
 _COMMAND_FIELDS = ("cmd", "command")
@@ -44,6 +46,16 @@ def in_terms_of(tools: Mapping[str, Offered], act: Act) -> NativeCall:
             raise AssertionError("an act is one of the four")
         case never:
             assert_never(never)
+
+
+def ends_by_command(asked: Asked) -> bool:
+    """Say whether the agent is one that text alone does not end."""
+    return bool(asked.tools) and _first(asked.tools, _WRITERS) is None and _LAST_WORD in asked.text_of(Speaker.USER)
+
+
+def ending(tools: Mapping[str, Offered], answer: str) -> NativeCall:
+    """Give the command that ends such an agent with an answer; raises NoToolError."""
+    return _run(tools, f"printf '%s\\n' {_LAST_WORD} {shlex.quote(answer)}", "ends the session")
 
 
 def _write(tools: Mapping[str, Offered], write: Write) -> NativeCall:
