@@ -9,6 +9,9 @@
 A message names the thing, the value and what to do.
 """
 
+import difflib
+from collections.abc import Iterable
+
 
 class FarmError(Exception):
     """The root: an error that we raise on purpose; a class that says nothing else ends as a bug does."""
@@ -42,3 +45,10 @@ class IntegrityError(FarmError):
     """Stored bytes are not the bytes that were recorded; a person must look."""
 
     exit_code = 4
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Offer, for a message about an unknown name, the nearest known one and the list of all."""
+    names = tuple(known)
+    near = difflib.get_close_matches(name, names, n=1)
+    return (f"did you mean {near[0]!r}? " if near else "") + f"known are: {', '.join(names)}"

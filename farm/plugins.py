@@ -3,14 +3,13 @@
 Nothing is imported before it is asked for, and our own plug-ins are found the same way as anybody's.
 """
 
-import difflib
 from collections.abc import Callable, Mapping
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Literal
+from typing import Any
 
-from farm.errors import SpecError
+from farm.errors import SpecError, did_you_mean
+from farm.model import PluginGroup
 
-Group = Literal["agents", "programs", "oracles", "gates", "sandboxes", "stores"]
 Factory = Callable[..., Any]
 """A plug-in's class or opening function; each group's protocol says how it is called."""
 
@@ -26,22 +25,20 @@ class Plugins:
         self._found: dict[str, Mapping[str, EntryPoint]] = {}
         self._loaded: dict[str, dict[str, Factory]] = {}
 
-    def names(self, group: Group) -> tuple[str, ...]:
+    def names(self, group: PluginGroup) -> tuple[str, ...]:
         """List what a group offers, sorted."""
         known = self._entries(group) if self._given is None else self._given.get(group, {})
         return tuple(sorted(known))
 
-    def check(self, group: Group, name: str) -> None:
+    def check(self, group: PluginGroup, name: str) -> None:
         """Raise SpecError unless the group has a plug-in called `name`; nothing is imported."""
         names = self.names(group)
         if name in names:
             return
-        near = difflib.get_close_matches(name, names, n=1)
-        hint = f"did you mean {near[0]!r}? " if near else ""
-        offer = f"known are: {', '.join(names)}" if names else "none is installed"
-        raise SpecError(f"there is no plug-in {name!r} among the {group}; {hint}{offer}")
+        offer = did_you_mean(name, names) if names else "none is installed"
+        raise SpecError(f"there is no plug-in {name!r} among the {group}; {offer}")
 
-    def load(self, group: Group, name: str) -> Factory:
+    def load(self, group: PluginGroup, name: str) -> Factory:
         """Import the plug-in, once; raise SpecError when it is unknown or can't be imported."""
         loaded = self._loaded.setdefault(group, {})
         if name not in loaded:
@@ -49,7 +46,7 @@ class Plugins:
             loaded[name] = self._import(group, name)
         return loaded[name]
 
-    def _import(self, group: Group, name: str) -> Factory:
+    def _import(self, group: PluginGroup, name: str) -> Factory:
         if self._given is not None:
             return self._given[group][name]
         entry = self._entries(group)[name]
@@ -63,7 +60,7 @@ class Plugins:
             ) from error
         return found
 
-    def _entries(self, group: Group) -> Mapping[str, EntryPoint]:
+    def _entries(self, group: PluginGroup) -> Mapping[str, EntryPoint]:
         if group not in self._found:
             self._found[group] = {entry.name: entry for entry in entry_points(group=f"farm.{group}")}
         return self._found[group]

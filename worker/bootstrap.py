@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 from farm import telemetry
 from farm.adapters import celery, redis, system_clock
 from farm.errors import SpecError, TransientError
-from farm.model import Host
-from farm.plugins import Group, Plugins
+from farm.model import Host, PluginGroup
+from farm.plugins import Plugins
 from farm.ports import Store
 from farm.redaction import Redactor
 from farm.settings import read
@@ -34,7 +34,7 @@ from worker.staging.slots import take_slot
 
 _CLEARING_S = 30.0
 """How long a worker's start may be held up by what dead ones left."""
-_PLAYERS: tuple[Group, ...] = ("agents", "programs", "oracles")
+_PLAYERS: tuple[PluginGroup, ...] = ("agents", "programs", "oracles")
 
 make_app = celery.make_app
 QUEUE = celery.QUEUE

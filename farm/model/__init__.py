@@ -27,7 +27,7 @@ from farm.model.fault import Fault, FaultKind, Owner
 from farm.model.globs import matches_any
 from farm.model.limits import GIB, KIB, MIB, CheckLimits, Limits, Positive, Seconds
 from farm.model.metric import Direction, Measured, Metric, MetricName, MetricSource, Number
-from farm.model.names import CellId, Name, RelativePath, SweepId, cell_id, sweep_id
+from farm.model.names import CellId, Name, PluginGroup, RelativePath, SweepId, cell_id, sweep_id
 from farm.model.plan import Cell, Plan, cell_lock
 from farm.model.policy import BreakerPolicy, DispatchPolicy, RetryPolicy
 from farm.model.prices import Price, PriceTable
@@ -57,6 +57,7 @@ from farm.model.spec import (
     SweepSpec,
     TaskSpec,
 )
+from farm.model.sums import known_sum
 from farm.model.task import Command, OracleSpec, Scope, Snapshot, Task, WorkspaceMode
 from farm.model.tokens import NO_TOKENS, TokenUse, UsageShape, normalise, shape_of_label
 from farm.model.verdict import Check, Decision, Verdict
@@ -118,6 +119,7 @@ __all__ = [
     "Owner",
     "Pin",
     "Plan",
+    "PluginGroup",
     "PluginSpec",
     "Positive",
     "PresetSpec",
@@ -159,6 +161,7 @@ __all__ = [
     "canonical_json",
     "cell_id",
     "cell_lock",
+    "known_sum",
     "matches_any",
     "normalise",
     "parse_record",

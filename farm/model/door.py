@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from farm.model.base import Value
 from farm.model.names import Name
 from farm.model.prices import Usd
+from farm.model.sums import known_sum
 from farm.model.tokens import NO_TOKENS, TokenUse
 
 
@@ -108,5 +109,4 @@ class DoorReport(Value):
     @property
     def cost_usd(self) -> Decimal | None:
         """The sum over the models; None when that of one is unknown."""
-        known = [one.cost_usd for one in self.models if one.cost_usd is not None]
-        return sum(known, Decimal(0)) if len(known) == len(self.models) else None
+        return known_sum(one.cost_usd for one in self.models) if self.models else Decimal(0)

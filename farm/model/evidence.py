@@ -13,6 +13,7 @@ from farm.model.door import DoorReport
 from farm.model.fault import Fault
 from farm.model.metric import Measured, Number
 from farm.model.names import CellId, SweepId
+from farm.model.sums import known_sum
 
 Tokens = Annotated[int, Field(strict=True, ge=0)]
 
@@ -201,9 +202,7 @@ class Evidence(Value):
     @property
     def cost_usd(self) -> Decimal | None:
         """Sum the sessions' cost; None when that of one is unknown, or when there was no session."""
-        costs = [session.metered_cost_usd for session in self.sessions]
-        known = [cost for cost in costs if cost is not None]
-        return sum(known, Decimal(0)) if costs and len(known) == len(costs) else None
+        return known_sum(session.metered_cost_usd for session in self.sessions)
 
     @property
     def duration_s(self) -> float | None:

@@ -3,13 +3,15 @@
 Ids are derived from what they name, never random: the same plan gives the same ids on any machine.
 """
 
-from typing import Annotated, NewType
+from typing import Annotated, Literal, NewType
 
 from pydantic import AfterValidator, StringConstraints
 
 from farm.model.digest import Digest
 
-Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64)]
+NAME_PATTERN = r"^[a-z0-9][a-z0-9-]*$"
+
+Name = Annotated[str, StringConstraints(pattern=NAME_PATTERN, max_length=64)]
 """A person's name for a task, an arm, a sweep: lower-case letters, digits and dashes."""
 
 SweepId = NewType("SweepId", str)
@@ -17,6 +19,9 @@ SweepId = NewType("SweepId", str)
 
 CellId = NewType("CellId", str)
 """`<task>.<arm>.<trial>`: unique within a sweep."""
+
+PluginGroup = Literal["agents", "programs", "oracles", "gates", "sandboxes", "stores"]
+"""What plug-ins are found by, beside their name."""
 
 
 def sweep_id(name: str, plan: Digest, edition: int) -> SweepId:

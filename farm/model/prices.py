@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from farm.model.base import Value
+from farm.model.sums import known_sum
 from farm.model.tokens import TokenUse
 
 Usd = Annotated[Decimal, Field(ge=0, allow_inf_nan=False)]
@@ -36,8 +37,8 @@ class Price(Value):
             (hour, self.cache_write_1h or Decimal(0)),
             (use.output, self.output),
         )
-        known = [count * price for count, price in parts if count is not None]
-        return sum(known, Decimal(0)) / _MILLION if len(known) == len(parts) else None
+        total = known_sum(None if count is None else count * price for count, price in parts)
+        return None if total is None else total / _MILLION
 
 
 class PriceTable(Value):

@@ -1,6 +1,5 @@
 """Say a validation error of a sweep file in a person's words."""
 
-import difflib
 import re
 import types
 from collections.abc import Iterator, Mapping
@@ -9,11 +8,12 @@ from typing import Annotated, Union, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from farm.errors import did_you_mean
 from farm.model import SweepSpec
+from farm.model.names import NAME_PATTERN
 from farm.planning.problems import Loc, Problem
 
 _MOST_VALUE = 80
-_NAME_PATTERN = "^[a-z0-9][a-z0-9-]*$"
 
 
 def problems(error: ValidationError, lines: Mapping[Loc, int], top: type[BaseModel] = SweepSpec) -> Iterator[Problem]:
@@ -66,7 +66,7 @@ def _say_bad_value(detail: ErrorDetails, value: str) -> str:
     match detail["type"]:
         case "string_type" if not isinstance(detail["input"], (dict, list)):
             return f"should be text, not {value}; quote it"
-        case "string_pattern_mismatch" if pattern == _NAME_PATTERN:
+        case "string_pattern_mismatch" if pattern == NAME_PATTERN:
             return f"{value} is not a name: use lower-case letters, digits and dashes, a letter or digit first"
         case _:
             said = detail["msg"].replace("Input should be", "should be").replace("String should", "should")
@@ -74,9 +74,7 @@ def _say_bad_value(detail: ErrorDetails, value: str) -> str:
 
 
 def _unknown(name: str, known: list[str], what: str) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    return f"unknown {what} {name!r}; {hint}known are: {', '.join(known)}"
+    return f"unknown {what} {name!r}; {did_you_mean(name, known)}"
 
 
 def _short(value: object) -> str:

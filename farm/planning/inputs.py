@@ -12,10 +12,22 @@ from pydantic import JsonValue
 
 from farm.errors import SpecError
 from farm.gates.protocol import Gate, NeedsMetrics
-from farm.model import MIB, ArmSpec, Metric, OverlaySpec, Pin, PluginSpec, SweepSpec, TaskSpec, Wire, matches_any
+from farm.model import (
+    MIB,
+    ArmSpec,
+    Metric,
+    OverlaySpec,
+    Pin,
+    PluginGroup,
+    PluginSpec,
+    SweepSpec,
+    TaskSpec,
+    Wire,
+    matches_any,
+)
 from farm.planning.admit import MOST_PROMPT_BYTES, prompt_problem
 from farm.planning.folder import folder_paths, pack_folder, read_file
-from farm.planning.ports import Group, PluginSource
+from farm.planning.ports import PluginSource
 from farm.planning.prices import read_prices
 from farm.planning.problems import Loc, Problem
 
@@ -107,7 +119,7 @@ class Gathering:
         self._take((*loc, "provider"), lambda: _ensure_provider_fits(arm, agent.wires))
         return _pin_of(arm.agent.kind, agent)
 
-    def _pin(self, group: Group, chosen: PluginSpec, loc: Loc) -> Pin | None:
+    def _pin(self, group: PluginGroup, chosen: PluginSpec, loc: Loc) -> Pin | None:
         factory = self._take((*loc, "kind"), lambda: self.plugins.load(group, chosen.kind))
         if factory is None:
             return None

@@ -1,8 +1,8 @@
 """Presets: named families of tasks, metric, gate and budgets that a sweep file builds on."""
 
-import difflib
 from pathlib import Path
 
+from farm.errors import did_you_mean
 from farm.model import SweepSpec
 from farm.planning import overlay_v4
 from farm.planning.expanded import Expanded
@@ -17,8 +17,6 @@ def expand(spec: SweepSpec, folder: Path) -> Expanded:
         return Expanded(spec)
     kind = spec.preset.kind
     if kind not in _PRESETS:
-        near = difflib.get_close_matches(kind, _PRESETS, n=1)
-        hint = f"did you mean {near[0]!r}? " if near else ""
-        text = f"there is no preset {kind!r}; {hint}known are: {', '.join(sorted(_PRESETS))}"
+        text = f"there is no preset {kind!r}; {did_you_mean(kind, sorted(_PRESETS))}"
         raise ProblemsError([Problem(("preset", "kind"), text)])
     return _PRESETS[kind](spec, folder)

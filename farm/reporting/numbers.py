@@ -7,7 +7,7 @@ from statistics import median as middle
 
 from farm.gates.exact import mean, median, number
 from farm.gates.table import Row, Table
-from farm.model import Arm, Metric, Number, SessionReport
+from farm.model import Arm, Metric, Number, SessionReport, known_sum
 from farm.reporting.report import ArmLine, MetricLine, Spend, Total
 from farm.reporting.text import one_line
 from farm.stats import wilson
@@ -55,9 +55,7 @@ def _has_prices(rows: Sequence[Row]) -> bool:
 
 def _agents_cost(row: Row) -> Decimal | None:
     """Add up what a row's agents themselves say that they cost."""
-    costs = [session.cost_usd for session in row.sessions]
-    known = [cost for cost in costs if cost is not None]
-    return sum(known, Decimal(0)) if costs and len(known) == len(costs) else None
+    return known_sum(session.cost_usd for session in row.sessions)
 
 
 def _difference(rows: Sequence[Row]) -> Decimal | None:
@@ -82,9 +80,7 @@ def _calls(session: SessionReport) -> int | None:
 
 def _summed(row: Row, count: Callable[[SessionReport], int | None]) -> int | None:
     """Add up a row's sessions; one session that does not say makes the row unknown."""
-    counts = [count(session) for session in row.sessions]
-    known = [number for number in counts if number is not None]
-    return sum(known) if counts and len(known) == len(counts) else None
+    return known_sum(count(session) for session in row.sessions)
 
 
 def _total(counts: Iterable[int | None]) -> Total:

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from farm.errors import IntegrityError, TransientError
-from farm.model import Arm, Cell, Digest, Pin, Plan, Task, Ticket, cell_lock, parse_record
+from farm.model import Arm, Cell, Digest, Pin, Plan, PluginGroup, Task, Ticket, cell_lock, parse_record
 from farm.model.keys import plan_key
-from farm.plugins import Group
 from worker.cell.ports import PluginSource, Truth
 from worker.kept import Kept
 from worker.session import Agent, Oracle, Program
@@ -83,7 +82,7 @@ class Casting:
             oracle=self._plugins.load("oracles", task.oracle.kind)(task.oracle.options),
         )
 
-    def _pinned(self, group: Group, pin: Pin) -> Any:  # noqa: ANN401 (a plug-in keeps its group's protocol)
+    def _pinned(self, group: PluginGroup, pin: Pin) -> Any:  # noqa: ANN401 (a plug-in keeps its group's protocol)
         found = self._plugins.load(group, pin.name)(pin.options)
         if found.version != pin.version:
             raise TransientError(

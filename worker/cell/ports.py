@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from farm.model import Lease, StopReason, SweepId, Ticket
-from farm.plugins import Group
+from farm.model import Lease, PluginGroup, StopReason, SweepId, Ticket
 from farm.ports import BlobStore, Clock, Events, LeaseBook, Records
 from farm.redaction import Redactor
 from sandbox.spec import Sandbox
@@ -16,7 +15,7 @@ from worker.health.fitness import Fitness
 class PluginSource(Protocol):
     """Gives plug-in classes by group and name."""
 
-    def load(self, group: Group, name: str) -> Callable[..., Any]: ...
+    def load(self, group: PluginGroup, name: str) -> Callable[..., Any]: ...
 
 
 class StopOrders(Protocol):
