@@ -33,6 +33,7 @@ from farm.model import (
 )
 from farm.model.keys import (
     BLOBS,
+    REPORT_FILES,
     cleanup_key,
     close_key,
     open_key,
@@ -48,8 +49,6 @@ from farm.model.keys import (
 from farm.ports import Store
 
 V = TypeVar("V", bound=BaseModel)
-
-_REPORTS = ("report.html", "report.json", "report.md")
 
 
 def verify(store: Store, sweep: SweepId, gates: GateSource, remake: Remake) -> Audit:
@@ -189,7 +188,7 @@ class _Verification:
         gates = () if head.plan is None else head.plan.gates
         head_keys = (plan_key, open_key, close_key, settlement_key, cleanup_key)
         needed = {key(self.sweep) for key in head_keys} | {verdict_key(self.sweep, pin.name) for pin in gates}
-        needed |= {report_key(self.sweep, name) for name in _REPORTS}
+        needed |= {report_key(self.sweep, name) for name in REPORT_FILES}
         named = {root + sealed.key for sealed in seal.records}
         for key in sorted(needed - named):
             self.notebook.flaw(where, f"it does not name {key}")

@@ -12,7 +12,7 @@ from farm.finalizer.finalize import Finalized, finalize
 from farm.finalizer.ports import FinalizerPorts
 from farm.gates.protocol import Gate
 from farm.model import SweepId
-from farm.model.keys import report_key
+from farm.model.keys import REPORT_PAGE, report_key
 from farm.ports import Store
 from farm.reporting.build import build
 from farm.reporting.render import render
@@ -46,7 +46,7 @@ def place_of(store: Store, key: str) -> str:
 def conclude(ctx: click.Context, sweep: SweepId, store: Store, done: Finalized, *, as_json: bool) -> None:
     """Print the verdict, the arms and where the report is; end with the sweep's exit code."""
     report = build(done.report)
-    page = place_of(store, report_key(sweep, "report.html"))
+    page = place_of(store, report_key(sweep, REPORT_PAGE))
     document: dict[str, JsonValue] = {
         "sweep": sweep,
         "exit_code": done.exit_code,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from farm.coordinator.retry import LOST
-from farm.errors import IntegrityError, SpecError
+from farm.errors import IntegrityError
 from farm.model import (
     Cancel,
     Claim,
@@ -21,7 +21,7 @@ from farm.model import (
     result_of,
 )
 from farm.model.keys import cancel_key, claim_key, close_key, open_key, outcome_key, plan_key, result_key
-from farm.ports import Records
+from farm.ports import Records, read_required
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,8 @@ class SweepRecords:
     def __init__(self, records: Records, sweep: SweepId) -> None:
         self._records = records
         self.sweep = sweep
-        self.plan = parse_record(Plan, self._required(plan_key(sweep)), plan_key(sweep))
-        self.opening = parse_record(Opening, self._required(open_key(sweep)), open_key(sweep))
+        self.plan = parse_record(Plan, read_required(records, plan_key(sweep)), plan_key(sweep))
+        self.opening = parse_record(Opening, read_required(records, open_key(sweep)), open_key(sweep))
         if self.opening.plan != self.plan.digest:
             raise IntegrityError(f"{plan_key(sweep)} has digest {self.plan.digest}, not the opened {self.opening.plan}")
 
@@ -123,9 +123,3 @@ class SweepRecords:
         close = Close(sweep=self.sweep, reason=reason, detail=detail, closed_at=now)
         self._records.create(close_key(self.sweep), canonical_json(close))
         return self.close() or close
-
-    def _required(self, key: str) -> bytes:
-        body = self._records.read(key)
-        if body is None:
-            raise SpecError(f"the store has no {key}: check the sweep's id and the store's address")
-        return body

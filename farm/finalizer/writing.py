@@ -6,9 +6,9 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel
 
-from farm.errors import IntegrityError, SpecError
+from farm.errors import IntegrityError
 from farm.model import Digest, Sealed, canonical_json, parse_record
-from farm.ports import Records
+from farm.ports import Records, read_required
 
 V = TypeVar("V", bound=BaseModel)
 
@@ -35,10 +35,8 @@ def find(records: Records, key: str, kind: type[V]) -> Written[V] | None:
 
 def required(records: Records, key: str, kind: type[V]) -> Written[V]:
     """Read a record that must be there."""
-    written = find(records, key, kind)
-    if written is None:
-        raise SpecError(f"the store has no {key}: check the sweep's id and the store's address")
-    return written
+    body = read_required(records, key)
+    return Written(key, parse_record(kind, body, key), Digest.of(body))
 
 
 def write_once(records: Records, key: str, kind: type[V], make: Callable[[], V]) -> Written[V]:

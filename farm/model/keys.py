@@ -101,6 +101,12 @@ def verdict_key(sweep: SweepId, gate: str) -> str:
     return f"{sweep_root(sweep)}verdicts/{gate}.json"
 
 
+REPORT_PAGE = "report.html"
+REPORT_DATA = "report.json"
+REPORT_TEXT = "report.md"
+REPORT_FILES = (REPORT_PAGE, REPORT_DATA, REPORT_TEXT)
+
+
 def report_key(sweep: SweepId, file: str) -> str:
     return f"{sweep_root(sweep)}report/{file}"
 

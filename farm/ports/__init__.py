@@ -7,7 +7,7 @@ from farm.ports.hosts import HostRegistry
 from farm.ports.leadership import Leadership
 from farm.ports.leases import LeaseBook, Renewal
 from farm.ports.queue import Dispatcher
-from farm.ports.records import Records
+from farm.ports.records import Records, read_required
 from farm.ports.signals import Signals
 from farm.ports.store import Store, StoreAccess
 
@@ -24,4 +24,5 @@ __all__ = [
     "Signals",
     "Store",
     "StoreAccess",
+    "read_required",
 ]

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Protocol
 
+from farm.errors import SpecError
+
 
 class Records(Protocol):
     """Write-once documents by key. Every method may raise TransientError when the store does not answer."""
@@ -21,3 +23,11 @@ class Records(Protocol):
     def keys(self, prefix: str) -> Iterator[str]:
         """Yield the keys that start with `prefix`, in lexical order."""
         ...
+
+
+def read_required(records: Records, key: str) -> bytes:
+    """Return the bytes of a record that a sweep in this store must have; raise SpecError when there is none."""
+    body = records.read(key)
+    if body is None:
+        raise SpecError(f"the store has no {key}: check the sweep's id and the store's address")
+    return body

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from farm.model import canonical_json
+from farm.model.keys import REPORT_DATA, REPORT_PAGE, REPORT_TEXT
 from farm.reporting.build import build
 from farm.reporting.page import html_page, make_page, markdown_page
 from farm.reporting.report_input import ReportInput
@@ -13,7 +14,7 @@ def render(source: ReportInput) -> Mapping[str, bytes]:
     report = build(source)
     page = make_page(report, source.table)
     return {
-        "report.html": html_page(report, page),
-        "report.json": canonical_json(report),
-        "report.md": markdown_page(report, page),
+        REPORT_PAGE: html_page(report, page),
+        REPORT_DATA: canonical_json(report),
+        REPORT_TEXT: markdown_page(report, page),
     }
