@@ -29,7 +29,7 @@ from worker.health.heartbeat import Heartbeat
 from worker.health.shutdown import ShutdownFlag, SignalsOrShutdown
 from worker.providers import key_of, read_providers
 from worker.settings import WorkerSettings
-from worker.staging.ground import clear_leftovers, prepare_root
+from worker.staging.ground import clear_leftovers
 from worker.staging.slots import take_slot
 
 _CLEARING_S = 30.0
