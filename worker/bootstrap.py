@@ -126,11 +126,10 @@ def ensure_fit() -> None:
 
 def clear_root() -> int:
     """Clear away what dead workers left in the work root, once what their sessions had said is in the store."""
-    settings, store, clock = read_settings(), open_store(), system_clock.SystemClock()
-    prepare_root(settings.root)
+    store, clock = open_store(), system_clock.SystemClock()
     until_s = clock.monotonic() + _CLEARING_S
     janitor = Janitor(Truth(store.blobs, store.records), redactor(), clock, until_s)
-    return clear_leftovers(settings.root, janitor.look)
+    return clear_leftovers(read_settings().root, janitor.look)
 
 
 def make_line(flag: ShutdownFlag, fitness: Fitness) -> CellLine:
