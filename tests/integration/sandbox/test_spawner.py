@@ -173,11 +173,12 @@ else:
 
 
 def test_a_spawner_that_does_not_end_with_its_socket_is_told_and_killed():
-    spawner = Spawner((sys.executable, "-I", "-c", STUBBORN), {})
+    mine = f"{STUBBORN}# started by {os.getpid()}"
+    spawner = Spawner((sys.executable, "-I", "-c", mine), {})
     spawner.start(NOTHING).close()
     with pytest.raises(SandboxError, match="spawner is not dead 5 s"):
         spawner.close()
-    assert living(STUBBORN) == []
+    assert living(mine) == []
     spawner.close()
 
 
