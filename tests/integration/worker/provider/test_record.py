@@ -1,10 +1,20 @@
 import gzip
 import json
+import sys
+import zlib
+from collections.abc import Callable
+
+import pytest
 
 from farm.model import Wire
 from tests.builders import wires
 from tests.services.provider import saying, serving
 from worker.provider.record import digest_of_key
+
+if sys.version_info >= (3, 14):
+    from compression.zstd import compress as zstd
+else:
+    from backports.zstd import compress as zstd
 
 KEY = "sk-very-secret-0123456789"
 
@@ -36,11 +46,14 @@ def test_keys_are_told_by_their_digest_alone() -> None:
     assert recorded.path.endswith("&alt=json")
 
 
-def test_a_body_is_recorded_as_it_came() -> None:
-    packed = gzip.compress(json.dumps(wires.body_of(Wire.CHAT)).encode())
+@pytest.mark.parametrize(("encoding", "pack"), [("gzip", gzip.compress), ("deflate", zlib.compress), ("zstd", zstd)])
+def test_a_compressed_body_is_read_and_recorded_as_it_came(encoding: str, pack: Callable[[bytes], bytes]) -> None:
+    packed = pack(json.dumps(wires.body_of(Wire.CHAT)).encode())
     with serving(saying("x")) as provider:
-        answer = wires.send(provider.url, "/v1/chat/completions", packed, {"content-encoding": "gzip"})
-    assert answer.status == 200
+        answer = wires.send(provider.url, "/v1/chat/completions", packed, {"content-encoding": encoding})
+        cut = wires.send(provider.url, "/v1/chat/completions", packed[:-9], {"content-encoding": encoding})
+        other = wires.send(provider.url, "/v1/chat/completions", b"no", {"content-encoding": encoding})
+    assert [answer.status, cut.status, other.status] == [200, 400, 400]
     assert provider.requests[0].body == packed
     assert json.loads(provider.requests[0].line())["body"] == wires.body_of(Wire.CHAT)
 
