@@ -1,7 +1,5 @@
 """Whose fault an error is: the one table from error classes to faults."""
 
-from typing import TypeAlias
-
 from farm.errors import FarmError, IntegrityError, SpecError
 from farm.model import Fault, FaultKind, StopReason
 from sandbox.errors import SandboxError
@@ -10,8 +8,6 @@ from worker.trees.errors import TreeError
 
 ANSWERABLE = (FarmError, SandboxError, StoppedError, VerifierBrokenError, TreeError, OSError)
 """What the line answers by recording a fault; anything else is a bug of ours."""
-
-Answerable: TypeAlias = FarmError | SandboxError | StoppedError | VerifierBrokenError | TreeError | OSError
 
 _MOST_DETAIL = 2000
 _STOPS = {
@@ -22,8 +18,8 @@ _STOPS = {
 }
 
 
-def fault_of(error: Answerable) -> Fault:
-    """Say what kind of fault `error` is."""
+def fault_of(error: Exception) -> Fault:
+    """Say what kind of fault `error`, one of ANSWERABLE, is."""
     match error:
         case StoppedError():
             return Fault(kind=FaultKind.CANCELLED, detail=_STOPS.get(error.reason, str(error)))
