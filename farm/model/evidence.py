@@ -90,6 +90,10 @@ class ExitReason(StrEnum):
     ERROR_FLAG = "error_flag"
     """The terminal event says that the agent failed, and has no word for it."""
     BLANK_ANSWER = "blank_answer"
+    SKILL_NOT_INVOKED = "skill-not-invoked"
+    """All went well, but the skill that the arm requires was never used with success."""
+    SKILL_UNVERIFIED = "skill-unverified"
+    """The stream contradicts itself about that skill."""
 
 
 class SessionReport(Value):

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from farm.model import ExitKind, ExitReason, ProcessExit
+from worker.agents.skill import SkillUse
 
 _OURS = frozenset(ExitReason)
 
@@ -17,6 +18,12 @@ class Heard:
     stream_problem: str | None = None
     native_reason: str | None = None
     has_error_flag: bool = False
+    denied: str | None = None
+    """The tools whose use was denied in a session that the agent itself takes for a success."""
+    detail: str | None = None
+    """What the agent said last of what went wrong, in one line."""
+    skill: SkillUse | None = None
+    """What is known of the skill that the session had to use; None: none was asked for."""
 
     @property
     def is_whole(self) -> bool:
@@ -63,7 +70,8 @@ def _by_stream(exit_: ProcessExit, heard: Heard, success_code: int) -> Ending | 
         return Ending(ExitReason.STREAM_INVALID, heard.stream_problem)
     if heard.terminals == 0:
         if exit_.code != success_code:
-            return Ending(ExitReason.CRASHED, f"the agent exited with code {exit_.code} and without a terminal event")
+            crash = f"the agent exited with code {exit_.code} and without a terminal event"
+            return Ending(ExitReason.CRASHED, _with(crash, heard.detail))
         return Ending(ExitReason.NO_TERMINAL, "the stream ended without a terminal event")
     if heard.terminals > 1:
         return Ending(ExitReason.TWO_TERMINALS, f"the stream holds {heard.terminals} terminal events, not one")
@@ -74,9 +82,9 @@ def _by_terminal(exit_: ProcessExit, heard: Heard, success_code: int) -> Ending 
     native = heard.native_reason or ExitReason.SUCCESS
     if native != ExitReason.SUCCESS:
         reason = f"agent_{native}" if native in _OURS else native
-        return Ending(reason, f"the agent says that it failed: {native}")
+        return Ending(reason, _with(f"the agent says that it failed: {native}", heard.detail))
     if heard.has_error_flag:
-        return Ending(ExitReason.ERROR_FLAG, "the agent says that it failed, and not how")
+        return Ending(ExitReason.ERROR_FLAG, _with("the agent says that it failed, and not how", heard.detail))
     if exit_.code != success_code:
         return Ending(ExitReason.CRASHED, f"the agent exited with code {exit_.code} after its terminal event")
     return None
@@ -85,4 +93,18 @@ def _by_terminal(exit_: ProcessExit, heard: Heard, success_code: int) -> Ending 
 def _by_content(heard: Heard) -> Ending:
     if heard.answer is None or not heard.answer.strip():
         return Ending(ExitReason.BLANK_ANSWER, "the final answer is missing or blank")
-    return Ending(ExitReason.SUCCESS, None)
+    if heard.denied is not None:
+        return Ending("permission_denied", f"the agent wanted tools that it was denied: {heard.denied}")
+    match heard.skill:
+        case None | SkillUse.SUCCEEDED:
+            return Ending(ExitReason.SUCCESS, None)
+        case SkillUse.NOT_INVOKED:
+            return Ending(ExitReason.SKILL_NOT_INVOKED, "the skill that the arm requires was not used with success")
+        case SkillUse.UNVERIFIED:
+            return Ending(ExitReason.SKILL_UNVERIFIED, "the stream does not tell whether the required skill was used")
+        case _:
+            assert_never(heard.skill)
+
+
+def _with(sentence: str, detail: str | None) -> str:
+    return sentence if detail is None else f"{sentence}: {detail}"

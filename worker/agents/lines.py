@@ -11,7 +11,8 @@ MOST_LINE_BYTES = 4 * MIB
 class JsonLines:
     """Cuts bytes into JSON objects, one a line; after a fault the rest is dropped, and `problem` says why."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_line_bytes: int = MOST_LINE_BYTES) -> None:
+        self._most_line_bytes = most_line_bytes
         self._rest = bytearray()
         self._number = 0
         self.problem: str | None = None
@@ -22,11 +23,11 @@ class JsonLines:
             return ()
         self._rest += chunk
         whole, found, rest = self._rest.rpartition(b"\n")
-        if len(rest) > MOST_LINE_BYTES:
-            self.problem = f"line {self._number + 1} is longer than {MOST_LINE_BYTES} bytes"
-            return ()
         self._rest = bytearray(rest)
-        return self._events(whole.split(b"\n")) if found else ()
+        events = self._events(whole.split(b"\n")) if found else ()
+        if len(rest) > self._most_line_bytes:
+            self._refuse_length(self._number + 1)
+        return events
 
     def close(self) -> tuple[dict[str, JsonValue], ...]:
         """Return the last event, when the stream ended without a line feed."""
@@ -37,6 +38,9 @@ class JsonLines:
         events: list[dict[str, JsonValue]] = []
         for line in lines:
             self._number += 1
+            if len(line) > self._most_line_bytes:
+                self._refuse_length(self._number)
+                break
             if not line.strip():
                 continue
             event = self._event(bytes(line))
@@ -55,3 +59,6 @@ class JsonLines:
             self.problem = f"line {self._number} is no JSON object"
             return None
         return event
+
+    def _refuse_length(self, number: int) -> None:
+        self.problem = self.problem or f"line {number} is longer than {self._most_line_bytes} bytes"

@@ -41,7 +41,13 @@ def session_end(reason: str) -> SampleEnd | str:
             return str(ours)
         case ExitReason.CRASHED | ExitReason.STREAM_INVALID | ExitReason.NO_TERMINAL:
             return SampleEnd.HARNESS_ERROR
-        case ExitReason.TWO_TERMINALS | ExitReason.ERROR_FLAG | ExitReason.BLANK_ANSWER:
+        case (
+            ExitReason.TWO_TERMINALS
+            | ExitReason.ERROR_FLAG
+            | ExitReason.BLANK_ANSWER
+            | ExitReason.SKILL_NOT_INVOKED
+            | ExitReason.SKILL_UNVERIFIED
+        ):
             return SampleEnd.VALIDATION_FAILED
         case _:
             assert_never(ours)

@@ -20,11 +20,16 @@ from farm.model import (
     canonical_json,
 )
 from sandbox.spec import Stream
+from tests.builders.worker.recorded import played, recordings
+from worker.agents.claude_code import ClaudeCodeAgent
+from worker.agents.codex import CodexAgent
 from worker.agents.command import CommandAgent
 from worker.agents.scripted import ScriptedAgent
-from worker.session import Agent, SessionRequest
+from worker.session import AGENT, HOME, Agent, SessionRequest
 
 AGENTS: dict[str, Callable[[], Agent]] = {
+    "claude-code": lambda: ClaudeCodeAgent({"model": "claude-opus-5-5", "required_skill": "a"}),
+    "codex": lambda: CodexAgent({"model": "gpt-x", "required_skill": "a"}),
     "scripted": lambda: ScriptedAgent({"scripts": {"*": [{"say": "hi"}]}}),
     "command, text": lambda: CommandAgent({"argv": ["cli"]}),
     "command, json": lambda: CommandAgent({"argv": ["cli"], "answer": {"from": "json", "pointer": "/a"}}),
@@ -33,7 +38,9 @@ AGENTS: dict[str, Callable[[], Agent]] = {
 EVERY = pytest.mark.parametrize("make", AGENTS.values(), ids=AGENTS.keys())
 
 PIECES = st.sampled_from(
-    [b"{", b"}", b'"type"', b": ", b'"result"', b'"a"', b'"answer"', b"\n", b"[", b"]", b"1", b"true", b'"reason"',
+    [b"{", b"}", b'"type"', b'"item"', b'"item.completed"', b'"turn.completed"', b'"message"', b'"content"',
+     b'"assistant"', b'"system"', b'"subtype"', b'"init"', b'"usage"', b'"is_error"', b'"permission_denials"',
+     b": ", b'"result"', b'"a"', b'"answer"', b"\n", b"[", b"]", b"1", b"true", b'"reason"',
      b'"success"', b",", b"\xff", b"\0", b'"\\ud800"', b"1e999", b'"tool_use"', b'"name"', b'"count"']
 )  # fmt: skip
 OUTPUT = st.lists(st.one_of(PIECES, st.binary(max_size=20)), max_size=60)
@@ -89,12 +96,35 @@ def test_where_the_output_is_cut_into_chunks_makes_no_difference(
     assert said(make(), chunks, done) == said(make(), [b"".join(chunks)], done)
 
 
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("claude-code", name) for name in recordings("claude")] + [("codex", name) for name in recordings("codex")],
+)
+def test_what_a_real_agent_wrote_is_read_alike_however_it_is_cut(kind: str, name: str) -> None:
+    agent = AGENTS[kind]()
+    whole = played(agent, name, chunk=1 << 24)
+    assert (whole.problem is None) == (whole.reason == "success")
+    for chunk in (1, 7, 4096):
+        assert played(agent, name, chunk=chunk) == whole
+
+
 @EVERY
 def test_the_prompt_and_the_instructions_are_in_the_launch(make: Callable[[], Agent]) -> None:
     launch = make().launch(a_request())
     whole = b"\0".join([launch.stdin, *(word.encode() for word in launch.argv), *launch.home_files.values()])
     assert b"Fix it." in whole
     assert b"Be brief." in whole
+
+
+@EVERY
+def test_an_agent_that_asks_models_names_its_program_and_is_no_more_than_its_arm_allows(
+    make: Callable[[], Agent],
+) -> None:
+    agent = make()
+    launch = agent.launch(a_request())
+    assert bool(agent.wires) == bool(launch.models) == (launch.program is not None)
+    assert launch.program is None or launch.argv[0].startswith(f"{AGENT}/")
+    assert launch.program is None or launch.env["HOME"] == HOME
 
 
 @EVERY
@@ -107,7 +137,13 @@ def test_normalised_options_are_json_and_make_the_same_agent(make: Callable[[], 
 
 
 @pytest.mark.parametrize(
-    ("kind", "options"), [(ScriptedAgent, {"scripts": {"*": []}}), (CommandAgent, {"argv": ["cli"]})]
+    ("kind", "options"),
+    [
+        (ScriptedAgent, {"scripts": {"*": []}}),
+        (CommandAgent, {"argv": ["cli"]}),
+        (ClaudeCodeAgent, {"model": "m-1"}),
+        (CodexAgent, {"model": "m-1"}),
+    ],
 )
 def test_an_unknown_option_is_a_spec_error(kind: Callable[[dict[str, Any]], Agent], options: dict[str, Any]) -> None:
     with pytest.raises(SpecError, match="unheard_of"):

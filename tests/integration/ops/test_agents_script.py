@@ -1,0 +1,128 @@
+"""ops/agents.sh: real npm and tar, and packages that stand in a folder instead of a registry."""
+
+import base64
+import hashlib
+import platform
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parents[3] / "ops" / "agents.sh"
+MACHINE = {"arm64": "aarch64", "amd64": "x86_64"}.get(platform.machine(), platform.machine())
+
+
+@dataclass
+class Bench:
+    """A copy of the script with pins of its own."""
+
+    root: Path
+
+    @property
+    def folder(self) -> Path:
+        return self.root / "agents"
+
+    def package(self, version: str, says: str) -> str:
+        """Make a package that says `says`; give its integrity."""
+        home = self.root / "package"
+        shutil.rmtree(home, ignore_errors=True)
+        (home / "vendor" / "bin").mkdir(parents=True)
+        (home / "package.json").write_text(f'{{"name": "an-agent", "version": "{version}"}}')
+        (home / "unwanted").write_text("x")
+        program = home / "vendor" / "bin" / "agent"
+        program.write_text(f"#!/bin/sh\necho '{says}'\n")
+        program.chmod(0o755)
+        packed = subprocess.run(["npm", "pack", home, "--silent"], cwd=self.root, check=True, capture_output=True)
+        digest = hashlib.sha512((self.root / packed.stdout.decode().strip()).read_bytes()).digest()
+        return "sha512-" + base64.b64encode(digest).decode()
+
+    def pin(self, version: str, integrity: str, machine: str = MACHINE, kind: str = "an-agent") -> None:
+        (self.root / "ops" / "agents").mkdir(parents=True, exist_ok=True)
+        shutil.copy(SCRIPT, self.root / "ops")
+        line = f"{kind} {version} {machine} {self.root}/package 2 bin/agent {integrity} package/vendor/bin\n"
+        with (self.root / "ops" / "agents" / "pins.txt").open("a") as pins:
+            pins.write(f"# a remark\n{line}")
+
+    def run(self, *words: str, default: str = "") -> subprocess.CompletedProcess[str]:
+        command = ["env", f"FARM_AGENTS={default}", "sh", self.root / "ops" / "agents.sh", *words]
+        return subprocess.run(command, check=False, capture_output=True, text=True)
+
+    def listing(self) -> list[str]:
+        return sorted(str(path.relative_to(self.folder)) for path in self.folder.rglob("*") if path.is_file())
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
+
+
+WHOLE = ["an-agent/1.2.3/.installed", "an-agent/1.2.3/bin/agent"]
+
+
+def test_what_is_wanted_of_a_package_is_put_in_its_place_and_nothing_else(bench: Bench) -> None:
+    bench.pin("1.2.3", bench.package("1.2.3", "an-agent 1.2.3"))
+    ran = bench.run(f"{bench.folder}/")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert bench.listing() == WHOLE
+    assert list(bench.folder.iterdir()) == [bench.folder / "an-agent"]
+
+
+def test_a_second_run_does_nothing(bench: Bench) -> None:
+    bench.pin("1.2.3", bench.package("1.2.3", "an-agent 1.2.3"))
+    bench.run(f"{bench.folder}/")
+    before = (bench.folder / WHOLE[1]).stat()
+    shutil.rmtree(bench.root / "package")
+    again = bench.run(default=str(bench.folder))
+    assert (again.returncode, again.stdout) == (0, "")
+    assert (bench.folder / WHOLE[1]).stat() == before
+
+
+def test_another_tarball_than_the_pinned_one_is_refused_and_leaves_nothing(bench: Bench) -> None:
+    bench.pin("1.2.3", bench.package("1.2.3", "an-agent 1.2.3"))
+    bench.package("1.2.3", "evil 1.2.3")
+    ran = bench.run(f"{bench.folder}/")
+    assert ran.returncode == 2
+    assert "is not the pinned one: its sha512 differs; nothing was installed" in ran.stderr
+    assert list(bench.folder.iterdir()) == []
+
+
+def test_a_program_that_says_another_version_is_refused_and_leaves_nothing(bench: Bench) -> None:
+    bench.pin("1.2.3", bench.package("1.2.3", "an-agent 1.2.34"))
+    ran = bench.run(f"{bench.folder}/")
+    assert (ran.returncode, ran.stderr) == (2, "agents: an-agent says 'an-agent 1.2.34' where 1.2.3 is pinned\n")
+    assert list(bench.folder.iterdir()) == []
+
+
+def test_a_package_that_npm_does_not_find_is_refused_with_what_npm_says(bench: Bench) -> None:
+    bench.pin("1.2.3", bench.package("1.2.3", "an-agent 1.2.3"))
+    shutil.rmtree(bench.root / "package")
+    ran = bench.run(f"{bench.folder}/")
+    assert ran.returncode == 2
+    assert "npm could not fetch" in ran.stderr
+    assert list(bench.folder.iterdir()) == []
+
+
+def test_what_was_not_finished_and_what_is_pinned_anew_is_replaced(bench: Bench) -> None:
+    bench.pin("1.2.3", bench.package("1.2.3", "an-agent 1.2.3"))
+    (bench.folder / "an-agent" / "1.2.3").mkdir(parents=True)
+    (bench.folder / "an-agent" / "1.2.3" / "half").touch()
+    assert bench.run(f"{bench.folder}/").returncode == 0
+    assert bench.listing() == WHOLE
+
+
+def test_only_the_named_kinds_are_installed_and_a_wrong_name_is_told(bench: Bench) -> None:
+    integrity = bench.package("1.2.3", "an-agent 1.2.3")
+    bench.pin("1.2.3", integrity)
+    bench.pin("1.2.3", integrity, kind="other")
+    bench.pin("1.2.3", integrity, kind="elsewhere", machine="vax")
+    assert bench.run(f"{bench.folder}/", "other").returncode == 0
+    assert [path.name for path in bench.folder.iterdir()] == ["other"]
+    for name, says in (
+        ("othr", "there is no agent 'othr' in"),
+        ("elsewhere", "there is no 'elsewhere' for this machine"),
+    ):
+        ran = bench.run(f"{bench.folder}/", name)
+        assert ran.returncode == 2
+        assert says in ran.stderr

@@ -1,0 +1,152 @@
+"""How Claude Code is started."""
+
+import pytest
+
+from farm.errors import SpecError
+from farm.model import Wire
+from tests.builders.worker.recorded import a_request
+from worker.agents.claude_code import ClaudeCodeAgent
+from worker.session import AgentProgram
+
+MODEL = "claude-opus-5-5"
+
+
+def an_agent(**options):
+    return ClaudeCodeAgent({"model": MODEL, **options})
+
+
+def words(**options):
+    return an_agent(**options).launch(a_request()).argv
+
+
+def after(argv, flag):
+    return argv[argv.index(flag) + 1]
+
+
+def test_a_plain_arm_makes_this_command_line() -> None:
+    tools = ("Agent", "Bash", "Edit", "Read", "Skill", "Write")
+    assert words() == (
+        *("/opt/agent/claude", "-p", "--output-format", "stream-json", "--verbose", "--permission-mode", "dontAsk"),
+        *("--tools", *tools, "--allowedTools", *tools),
+        *("--strict-mcp-config", "--setting-sources", "project", "--settings", '{"disableAllHooks":true}'),
+        *("--no-session-persistence", "--model", MODEL),
+    )
+
+
+def test_every_option_has_its_words() -> None:
+    argv = words(
+        effort="high", most_turns=7, allowed_tools=["Read", "Bash(git log *)", "Bash(ls)"], denied_tools=["Bash(rm *)"]
+    )
+    joined = "\n".join(argv)
+    assert (
+        "--tools\nRead\nBash\n--allowedTools\nRead\nBash(git log *)\nBash(ls)\n--disallowedTools\nBash(rm *)\n"
+        in joined
+    )
+    assert "--effort\nhigh" in joined
+    assert "--max-turns\n7" in joined
+
+
+def test_an_arm_without_tools_has_none() -> None:
+    argv = words(allowed_tools=[])
+    assert after(argv, "--tools") == ""
+    assert "--allowedTools" not in argv
+
+
+def test_a_workspace_that_is_not_to_be_read_is_no_source_of_settings() -> None:
+    assert after(words(project=False), "--setting-sources") == ""
+
+
+def test_the_program_is_pinned_and_so_are_the_models() -> None:
+    launch = an_agent(version="2.1.300", models=["claude-haiku-5-5"]).launch(a_request())
+    assert launch.program == AgentProgram("claude-code", "2.1.300")
+    assert launch.models == (MODEL, "claude-haiku-5-5")
+
+
+def test_side_questions_go_to_the_one_model_unless_the_arm_names_more() -> None:
+    one, more = an_agent().launch(a_request()).env, an_agent(models=["claude-haiku-5-5"]).launch(a_request()).env
+    tiers = {"ANTHROPIC_DEFAULT_HAIKU_MODEL", "ANTHROPIC_SMALL_FAST_MODEL", "CLAUDE_CODE_SUBAGENT_MODEL"}
+    assert {one[tier] for tier in tiers} == {MODEL}
+    assert not tiers & more.keys()
+
+
+def test_it_finds_its_door_with_a_key_that_is_worth_nothing() -> None:
+    env = an_agent().launch(a_request()).env
+    assert env["ANTHROPIC_UNIX_SOCKET"] == "/run/model.sock"
+    assert env["ANTHROPIC_BASE_URL"] == "http://127.0.0.1:8080"
+    assert env["ANTHROPIC_API_KEY"] == "cellfarm-holds-the-real-key"
+    assert ClaudeCodeAgent.wires == (Wire.ANTHROPIC,)
+
+
+def test_fact_15_its_home_is_always_set() -> None:
+    assert an_agent().launch(a_request()).env["HOME"] == "/home/agent"
+
+
+def test_fact_13_a_refused_key_is_not_retried_for_minutes() -> None:
+    assert an_agent().launch(a_request()).env["CLAUDE_CODE_MAX_RETRIES"] == "2"
+    assert an_agent(retries=0).launch(a_request()).env["CLAUDE_CODE_MAX_RETRIES"] == "0"
+
+
+def test_updates_telemetry_and_background_tasks_are_off() -> None:
+    env = an_agent().launch(a_request()).env
+    off = ("DISABLE_AUTOUPDATER", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS")
+    assert [env[name] for name in off] == ["1", "1", "1"]
+
+
+@pytest.mark.parametrize("prompt", ["x" * 200_000, "--model evil", "-", "{instructions}", "é\n\nü"])
+def test_fact_12_a_prompt_goes_by_standard_input_as_it_is(prompt: str) -> None:
+    launch = an_agent().launch(a_request(prompt))
+    assert launch.stdin == prompt.encode()
+    assert launch.argv == an_agent().launch(a_request("another")).argv
+
+
+def test_instructions_of_any_length_go_by_a_file_below_the_home() -> None:
+    text = "Be brief.\n" * 20_000
+    launch = an_agent().launch(a_request(instructions=text))
+    assert after(launch.argv, "--append-system-prompt-file") == "/home/agent/.farm/instructions.md"
+    assert launch.home_files == {".farm/instructions.md": text.encode()}
+
+
+def test_fact_11_it_never_asks_for_what_root_may_not() -> None:
+    argv = words()
+    assert "bypassPermissions" not in argv
+    assert "--dangerously-skip-permissions" not in argv
+
+
+def test_fact_14_its_own_sandbox_stays_off() -> None:
+    assert "sandbox" not in after(words(), "--settings")
+
+
+def test_fact_18_no_session_id_is_given_so_none_is_used_twice() -> None:
+    assert "--session-id" not in words()
+    assert "--resume" not in words()
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"model": None}, "model"),
+        ({"model": "opus"}, "give a full model id"),
+        ({"model": "opus[1m]"}, "give a full model id"),
+        ({"models": ["haiku"]}, "give a full model id"),
+        ({"model": "a b"}, "model"),
+        ({"version": "latest"}, "version"),
+        ({"version": "2.1"}, "version"),
+        ({"most_turns": 0}, "most_turns"),
+        ({"effort": "huge"}, "effort"),
+        ({"retries": 11}, "retries"),
+        ({"allowed_tools": ["--model"]}, "allowed_tools"),
+        ({"denied_tools": ["Bash\n"]}, "denied_tools"),
+        ({"env": {"ANTHROPIC_BASE_URL": "http://elsewhere"}}, "'ANTHROPIC_BASE_URL' can't be set here; only BASH_"),
+        ({"env": {"LD_PRELOAD": "x"}}, "'LD_PRELOAD' can't be set here"),
+        ({"required_skill": "/greet"}, "required_skill"),
+        ({"required_skill": "greet", "allowed_tools": ["Read"]}, "'Skill' among allowed_tools"),
+    ],
+)
+def test_a_wrong_option_is_one_clear_error(options: dict, says: str) -> None:
+    with pytest.raises(SpecError, match="the agent 'claude-code', ") as caught:
+        an_agent(**options)
+    assert says in str(caught.value)
+
+
+def test_a_variable_of_the_closed_list_is_handed_on() -> None:
+    assert an_agent(env={"MAX_THINKING_TOKENS": "4000"}).launch(a_request()).env["MAX_THINKING_TOKENS"] == "4000"

@@ -1,0 +1,155 @@
+"""How Claude Code is started, so that nothing but its pinned program, its arm and the workspace decide what it does.
+
+Measured with 2.1.332; what looks odd has a reason:
+
+- The prompt goes by standard input: its lists of tools would swallow a prompt among the arguments, and one argument
+  holds 128 KiB at most. Instructions go by a file, for the same bound.
+- It is given its door twice: requests go straight to the socket, but only with a base URL that says `http`; without
+  one it speaks TLS to the socket and fails after 18 s.
+- `--tools` and `--allowedTools` both: the one decides which tools there are, the other which need no leave.
+- Background tasks are off: one that ends after the answer starts a second conversation, with a second result.
+- A refused key is retried as if it were an outage, by default for three minutes.
+- There is no session id among the arguments: one that was used before would be refused.
+- Its own sandbox for Bash stays off: inside ours every command would fail, with exit code 0.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, JsonValue, model_validator
+
+from farm.model import Value, Wire
+from sandbox.spec import DOOR
+from worker.agents.claude_code.events import ClaudeCodeParser
+from worker.agents.options import ExactVersion, ModelId, SkillName, ensure_known
+from worker.options import checked
+from worker.session import AGENT, DOOR_KEY, DOOR_URL, HOME, AgentProgram, Launch, SessionRequest
+
+KIND = "claude-code"
+TESTED_VERSION = "2.1.332"
+
+Tool = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,99}(\([^\n]{1,500}\))?$")]
+"""`Bash`, or a rule such as `Bash(git log *)`."""
+
+_INSTRUCTIONS = ".farm/instructions.md"
+_ALIASES = frozenset({"best", "default", "fable", "haiku", "inherit", "opus", "opusplan", "sonnet"})
+_SETTABLE = frozenset(
+    {
+        "BASH_DEFAULT_TIMEOUT_MS",
+        "BASH_MAX_OUTPUT_LENGTH",
+        "BASH_MAX_TIMEOUT_MS",
+        "CLAUDE_CODE_AUTO_COMPACT_WINDOW",
+        "CLAUDE_CODE_FILE_READ_MAX_OUTPUT_TOKENS",
+        "CLAUDE_CODE_MAX_OUTPUT_TOKENS",
+        "DISABLE_AUTO_COMPACT",
+        "DISABLE_PROMPT_CACHING",
+        "ENABLE_PROMPT_CACHING_1H",
+        "MAX_THINKING_TOKENS",
+        "TZ",
+    }
+)
+_TIERS = (
+    "ANTHROPIC_DEFAULT_FABLE_MODEL",
+    "ANTHROPIC_DEFAULT_HAIKU_MODEL",
+    "ANTHROPIC_DEFAULT_OPUS_MODEL",
+    "ANTHROPIC_DEFAULT_SONNET_MODEL",
+    "ANTHROPIC_SMALL_FAST_MODEL",
+    "CLAUDE_CODE_SUBAGENT_MODEL",
+)
+_ALWAYS = {
+    "ANTHROPIC_API_KEY": DOOR_KEY,
+    "ANTHROPIC_BASE_URL": DOOR_URL,
+    "ANTHROPIC_UNIX_SOCKET": DOOR,
+    "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1",
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    "DISABLE_AUTOUPDATER": "1",
+    "HOME": HOME,
+}
+
+
+class ClaudeCodeOptions(Value):
+    """What an arm may choose."""
+
+    version: ExactVersion = TESTED_VERSION
+    """Of Claude Code: a host with another one does not take the cell."""
+    model: ModelId
+    models: tuple[ModelId, ...] = ()
+    """Further models that it may ask, for its sub-agents and side questions; (): all of those go to `model`."""
+    effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
+    most_turns: Annotated[int, Field(ge=1)] | None = None
+    allowed_tools: tuple[Tool, ...] = ("Agent", "Bash", "Edit", "Read", "Skill", "Write")
+    """There is no other, and none of them asks for leave. Those that search the web are no part of the default: the
+    provider would do it for them, past the sandbox."""
+    denied_tools: tuple[Tool, ...] = ()
+    project: bool = True
+    """Read what the workspace says to it: CLAUDE.md and `.claude`, its skills among it; never execute its hooks."""
+    required_skill: SkillName | None = None
+    """A session that did not use it with success is `skill-not-invoked`."""
+    retries: Annotated[int, Field(ge=0, le=10)] = 2
+    """Of one request; two take about 2 s."""
+    env: dict[str, str] = {}
+
+    @model_validator(mode="after")
+    def _means_one_thing(self) -> Self:
+        ensure_known(self.env, _SETTABLE)
+        for model in (self.model, *self.models):
+            if model.removesuffix("[1m]") in _ALIASES:
+                raise ValueError(f"{model!r} is another model in every version; give a full model id")
+        if self.required_skill is not None and "Skill" not in _names(self.allowed_tools):
+            raise ValueError("required_skill needs the tool 'Skill' among allowed_tools")
+        return self
+
+
+class ClaudeCodeAgent:
+    """Starts Claude Code and reads its stream of JSON events."""
+
+    version = "1"
+    wires: tuple[Wire, ...] = (Wire.ANTHROPIC,)
+
+    def __init__(self, options: dict[str, JsonValue]) -> None:
+        self._options = checked(ClaudeCodeOptions, options, f"agent {KIND!r}")
+        self.options: dict[str, JsonValue] = self._options.model_dump(mode="json", exclude_none=True)
+
+    def launch(self, request: SessionRequest) -> Launch:
+        options, instructions = self._options, request.instructions
+        return Launch(
+            argv=(*_words(options), *(() if instructions is None else _instruction_words())),
+            env=_env(options),
+            stdin=request.prompt.encode(),
+            home_files={} if instructions is None else {_INSTRUCTIONS: instructions.encode()},
+            program=AgentProgram(KIND, options.version),
+            models=(options.model, *options.models),
+        )
+
+    def parser(self, name: str) -> ClaudeCodeParser:
+        return ClaudeCodeParser(name, self._options.version, self._options.required_skill)
+
+
+def _words(options: ClaudeCodeOptions) -> tuple[str, ...]:
+    words = [f"{AGENT}/claude", "-p", "--output-format", "stream-json", "--verbose"]
+    words += ["--permission-mode", "dontAsk", "--tools", *(_names(options.allowed_tools) or ("",))]
+    if options.allowed_tools:
+        words += ["--allowedTools", *options.allowed_tools]
+    if options.denied_tools:
+        words += ["--disallowedTools", *options.denied_tools]
+    words += ["--strict-mcp-config", "--setting-sources", "project" if options.project else ""]
+    words += ["--settings", '{"disableAllHooks":true}', "--no-session-persistence", "--model", options.model]
+    if options.effort is not None:
+        words += ["--effort", options.effort]
+    if options.most_turns is not None:
+        words += ["--max-turns", str(options.most_turns)]
+    return tuple(words)
+
+
+def _instruction_words() -> tuple[str, ...]:
+    return ("--append-system-prompt-file", f"{HOME}/{_INSTRUCTIONS}")
+
+
+def _names(tools: tuple[Tool, ...]) -> tuple[str, ...]:
+    """Give the tools that the rules are about, each once."""
+    return tuple(dict.fromkeys(tool.partition("(")[0] for tool in tools))
+
+
+def _env(options: ClaudeCodeOptions) -> Mapping[str, str]:
+    tiers = {} if options.models else dict.fromkeys(_TIERS, options.model)
+    return {**_ALWAYS, **tiers, "CLAUDE_CODE_MAX_RETRIES": str(options.retries), **options.env}
