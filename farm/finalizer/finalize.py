@@ -16,7 +16,7 @@ from farm.finalizer.closing import close
 from farm.finalizer.exit_code import exit_code
 from farm.finalizer.judging import judge
 from farm.finalizer.ports import FinalizerPorts, Grace, Render
-from farm.finalizer.reading import CellRecords, Head, read_cells, read_head, settled_records
+from farm.finalizer.reading import CellRecords, Head, left_artifacts, read_cells, read_head, settled_records
 from farm.finalizer.settling import settle
 from farm.finalizer.writing import Written, required, write_once
 from farm.gates.protocol import GateSource
@@ -86,6 +86,7 @@ def _report(
         table=table,
         verdicts=tuple(verdict.value for verdict in verdicts),
         outcomes={cell: read.outcomes for cell, read in cells.items()},
+        left={cell: found for cell, read in cells.items() if (found := left_artifacts(read.cleanups))},
         counted={cell: read.counted.attempt for cell, read in cells.items() if read.counted is not None},
     )
 

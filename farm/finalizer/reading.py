@@ -7,6 +7,7 @@ from farm.errors import IntegrityError
 from farm.finalizer.writing import V, Written, required
 from farm.gates.tabulate import SettledRecords
 from farm.model import (
+    Artifact,
     AttemptCleanup,
     CellId,
     CleanupRecord,
@@ -66,7 +67,10 @@ class CellRecords:
 
     counted: Outcome | None
     cleanup: AttemptCleanup | None
+    """After the counted attempt, or the last one when none counts."""
     outcomes: tuple[Outcome, ...]
+    """Of every attempt, oldest first."""
+    cleanups: tuple[AttemptCleanup, ...]
     """Of every attempt, oldest first."""
 
 
@@ -74,6 +78,11 @@ def read_cells(head: Head, records: Records) -> Mapping[CellId, CellRecords]:
     """Read every record that the settlement names; raise IntegrityError for one that is not what was settled."""
     sweep = head.sweep
     return {settled.cell: _cell(sweep, settled, records) for settled in head.settlement.value.cells}
+
+
+def left_artifacts(cleanups: tuple[AttemptCleanup, ...]) -> Mapping[int, tuple[Artifact, ...]]:
+    """Give what was found of workers that died, by attempt."""
+    return {cleanup.attempt: cleanup.artifacts for cleanup in cleanups if cleanup.artifacts}
 
 
 def settled_records(head: Head, cells: Mapping[CellId, CellRecords]) -> SettledRecords:
@@ -92,6 +101,11 @@ def _cell(sweep: SweepId, settled: SettledCell, records: Records) -> CellRecords
     root = sweep_root(sweep)
     sealed = {root + kept.key: kept.digest for kept in settled.attempts}
     attempts = sorted({place.attempt for place in settled.places})
+    cleanups = {
+        attempt: _checked(records, key, sealed[key], AttemptCleanup)
+        for attempt in attempts
+        if (key := attempt_cleanup_key(sweep, settled.cell, attempt)) in sealed
+    }
     by_attempt = {
         attempt: _checked(records, key, sealed[key], Outcome)
         for attempt in attempts
@@ -104,9 +118,12 @@ def _cell(sweep: SweepId, settled: SettledCell, records: Records) -> CellRecords
         last, counted = result.attempt, by_attempt.get(result.attempt)
         if sealed.get(outcome_key(sweep, settled.cell, last)) != result.outcome:
             raise IntegrityError(f"the result of {settled.cell} names outcome {result.outcome}, which was not settled")
-    key = attempt_cleanup_key(sweep, settled.cell, last)
-    cleanup = _checked(records, key, sealed[key], AttemptCleanup) if key in sealed else None
-    return CellRecords(counted=counted, cleanup=cleanup, outcomes=tuple(by_attempt.values()))
+    return CellRecords(
+        counted=counted,
+        cleanup=cleanups.get(last),
+        outcomes=tuple(by_attempt.values()),
+        cleanups=tuple(cleanups.values()),
+    )
 
 
 def _checked(records: Records, key: str, digest: Digest, kind: type[V]) -> V:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from farm.gates.table import Row
 from farm.model import (
+    Artifact,
     CellId,
     Check,
     Decision,
@@ -144,7 +145,8 @@ def _attempt_lines(
     counted = source.counted.get(CellId(row.cell))
     lines = [_attempt_line(source, outcome, counted=outcome.attempt == counted) for outcome in outcomes]
     silent = claimed - {outcome.attempt for outcome in outcomes}
-    lines += [_silent_attempt(number) for number in silent]
+    left = source.left.get(CellId(row.cell), {})
+    lines += [_silent_attempt(number, left.get(number, ())) for number in silent]
     return tuple(sorted(lines, key=lambda line: line.attempt))
 
 
@@ -159,11 +161,11 @@ def _attempt_line(source: ReportInput, outcome: Outcome, *, counted: bool) -> At
         ended_at=outcome.ended_at,
         late=outcome.late,
         record=_below(source, outcome_key(source.sweep, outcome.cell, outcome.attempt)),
-        artifacts=outcome.artifacts,
+        artifacts=(*outcome.artifacts, *source.left.get(outcome.cell, {}).get(outcome.attempt, ())),
     )
 
 
-def _silent_attempt(number: int) -> AttemptLine:
+def _silent_attempt(number: int, left: tuple[Artifact, ...]) -> AttemptLine:
     return AttemptLine(
         attempt=number,
         counted=False,
@@ -173,6 +175,7 @@ def _silent_attempt(number: int) -> AttemptLine:
         started_at=None,
         ended_at=None,
         record=None,
+        artifacts=left,
     )
 
 

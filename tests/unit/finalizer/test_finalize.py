@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from farm.adapters.memory import MemoryStore
 from farm.errors import IntegrityError, SpecError, TransientError
 from farm.finalizer.finalize import Finalized, finalize, read_finalized
 from farm.model import (
@@ -17,7 +18,9 @@ from farm.model import (
     canonical_json,
 )
 from farm.model.keys import cancel_key, close_key, outcome_key, result_key, seal_key, settlement_key
+from farm.reporting.build import build
 from tests.builders.finalizing import PIN, CountingGate, Crash, DyingRecords, a_farm, claim, gates, render, run
+from tests.builders.sealed import LOST, a_sealed_sweep
 from tests.builders.sweeps import Farm, a_plan, evidence
 
 
@@ -48,6 +51,14 @@ def test_a_file_of_somebody_else_among_the_attempts_is_not_settled() -> None:
     plain, farm = run(a_farm()), a_farm()
     farm.records.create(f"sweeps/{farm.sweep}/attempts/{farm.plan.cells[0].id}/notes.txt", b"mine")
     assert run(farm).report.settlement == plain.report.settlement
+
+
+def test_what_was_found_of_a_worker_that_died_is_shown_with_its_attempt() -> None:
+    store = MemoryStore()
+    sweep = a_sealed_sweep(store)
+    (cell,) = [one for one in build(read_finalized(sweep, store.records).report).cells if one.cell == LOST.id]
+    found = {line.attempt: [store.blobs.get(one.digest) for one in line.artifacts] for line in cell.attempts}
+    assert found == {n: [f"events of {LOST.id} {n}".encode()] for n in (1, 2)}
 
 
 def test_doing_it_again_changes_nothing() -> None:
