@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from farm import telemetry
 from farm.adapters import celery, redis, system_clock
 from farm.errors import SpecError, TransientError
-from farm.model import Host, PluginGroup
+from farm.model import Host, PluginGroup, program_need, provider_need
 from farm.plugins import Plugins
 from farm.ports import Store
 from farm.redaction import Redactor
@@ -22,12 +22,13 @@ from sandbox.errors import SandboxError
 from sandbox.spec import Probe, Sandbox
 from worker.cell.janitor import Janitor
 from worker.cell.line import CellLine
-from worker.cell.ports import Exchange, LinePorts, Place, Timing, Truth
+from worker.cell.ports import DoorPorts, Exchange, LinePorts, Place, Timing, Truth
+from worker.gateway import Gateway, Upstream
 from worker.health.fitness import Fitness
 from worker.health.git_probe import git_probe
 from worker.health.heartbeat import Heartbeat
 from worker.health.shutdown import ShutdownFlag, SignalsOrShutdown
-from worker.providers import key_of, read_providers
+from worker.providers import Provider, key_of, read_providers
 from worker.settings import WorkerSettings
 from worker.staging.ground import clear_leftovers
 from worker.staging.slots import take_slot
@@ -58,10 +59,41 @@ def redactor() -> Redactor:
     """Give the one redactor of this process, which knows the settings' own secrets."""
     settings = read_settings()
     found = Redactor(settings.secrets)
-    for name, provider in read_providers(settings.providers).items():
+    for name, provider in known_providers().items():
         with suppress(TransientError):
             found.learn(key_of(name, provider, os.environ))  # noqa: TID251 (a bootstrap reads the environment)
     return found
+
+
+@cache
+def known_providers() -> Mapping[str, Provider]:
+    """Read the providers, once; raise SpecError for what is wrong with their file."""
+    return read_providers(read_settings().providers)
+
+
+def offers() -> tuple[str, ...]:
+    """Say what cells find on this host: providers with a key, and installed programs of agents."""
+    reached = []
+    for name in known_providers():
+        with suppress(TransientError):
+            upstream(name)
+            reached.append(provider_need(name))
+    folder = read_settings().agents_folder
+    programs = [program_need(place.parent.name, place.name) for place in folder.glob("*/*") if place.is_dir()]
+    return (*sorted(reached), *sorted(programs))
+
+
+def upstream(name: str) -> Upstream:
+    """Give a provider as this host reaches it; raise TransientError when it does not."""
+    known = known_providers()
+    if name not in known:
+        raise TransientError(
+            f"this host knows no provider {name!r}, only {', '.join(sorted(known))}; "
+            "add it to the file that FARM_PROVIDERS names"
+        )
+    key = key_of(name, known[name], os.environ)  # noqa: TID251 (a bootstrap reads the environment)
+    redactor().learn(key)
+    return Upstream(name, frozenset(known[name].wires), known[name].url.rstrip("/"), key)
 
 
 def warm_up() -> None:
@@ -146,6 +178,7 @@ def make_line(flag: ShutdownFlag, fitness: Fitness) -> CellLine:
             clock=system_clock.SystemClock(),
             fitness=fitness,
             redactor=redactor(),
+            doors=DoorPorts(Gateway(system_clock.SystemClock()), upstream, offers, settings.agents_folder),
         )
         holder = f"{settings.host}/{secrets.token_hex(6)}"
         place = Place(settings.host, slot.number, settings.root, holder, settings.sandbox)
@@ -166,6 +199,7 @@ def make_heartbeat(slots: int, busy: Callable[[], int], fitness: Fitness) -> Hea
             busy=busy(),
             version=__version__,
             sandbox=settings.sandbox,
+            offers=offers(),
             seen_at=clock.now(),
             problem=problem,
         )

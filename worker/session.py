@@ -46,8 +46,6 @@ class Launch:
     """Files to lay into the private home before the start, by relative path."""
     runs_tools: bool = False
     """The agent runs its tools by `sandbox.spec.TOOL`, in a sandbox of their own without the door."""
-    program: AgentProgram | None = None
-    """None: the host's /usr holds what `argv` names."""
     models: tuple[str, ...] = ()
     """The only models that the door lets this session ask, sub-agents' tiers included; (): any."""
 
@@ -86,6 +84,9 @@ class Agent(Protocol):
     """Normalised: what the plan pins."""
     wires: tuple[Wire, ...]
     """What it can speak to a provider, one of which the arm's provider must speak; (): it asks no model itself."""
+
+    program: AgentProgram | None
+    """The CLI that a host must have for it; None: the host's /usr holds what the launch names."""
 
     def launch(self, request: SessionRequest) -> Launch:
         """Build the process to start."""

@@ -21,7 +21,7 @@ from farm.coordinator.replay import read_history
 from farm.coordinator.sweep_records import SweepRecords
 from farm.coordinator.watch import Suspect, Watch
 from farm.coordinator.window import Phase
-from farm.model import CellEvent, Close, EventKind, FaultKind, Outcome, Ticket
+from farm.model import CellEvent, Close, EventKind, FaultKind, Outcome, Pressure, Ticket, unserved
 
 _log = structlog.get_logger()
 
@@ -50,6 +50,7 @@ class Shell:
         self._state = begin(len(records.plan.cells), Policies.of(records.plan))
         self._started_s = ports.clock.monotonic()
         self._slots = 0
+        self._unserved: str | None = None
         self._idle_slots = 0
         self._problem: str | None = None
         self._bug = ""
@@ -103,6 +104,7 @@ class Shell:
         self._slots = sum(host.slots for host in hosts)
         self._idle_slots = sum(max(0, host.slots - host.busy) for host in hosts)
         self._problem = next((f"{host.id}: {host.problem}" for host in hosts if host.problem is not None), None)
+        self._unserved = next(unserved(self._records.plan, hosts), None)
         self._tell(on.SlotsChanged(self._slots))
 
     def see_orders(self) -> None:
@@ -162,6 +164,8 @@ class Shell:
             return f"the last {self._state.breaker.streak} results are unusable; earlier cells decide whether to go on"
         if self._slots == 0 and not self.is_over:
             return f"no host works: {self._problem or 'start a worker'}"
+        if self._unserved is not None:
+            return self._unserved
         offers = self._watch.refusals
         if offers < _OFFERS_BEFORE_A_WORD:
             return self._problem
@@ -181,8 +185,18 @@ class Shell:
             case EventKind.FINISHED:
                 if not self._look(hint.index, hint.attempt):
                     self._watch.finished_without_trace(hint.index, hint.attempt)
+            case EventKind.PRESSURE:
+                if hint.pressure is not None:
+                    self._tally.note(self._pressed(hint.index, hint.pressure))
             case _:
                 assert_never(hint.kind)
+
+    def _pressed(self, index: int, pressure: Pressure) -> str:
+        cell = self._records.plan.cells[index]
+        arm = self._records.plan.arm_by_name[cell.arm]
+        ends = ", ".join(f"{times} times {end}" for end, times in sorted(pressure.ends.items()))
+        wait = "" if pressure.retry_after_s is None else f"; it asks to wait {pressure.retry_after_s:g} s"
+        return f"provider {arm.provider}: {ends} in {cell.id}{wait}"
 
     def _look(self, index: int, attempt: int) -> bool:
         """Tell the machine what the store holds of the cell; False when its current attempt has left no trace."""

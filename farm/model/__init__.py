@@ -1,7 +1,7 @@
 """The values of the glossary. Outside this package, import them from here; inside it, by full path."""
 
 from farm.model.arm import Arm, ArmRole, Overlay, Pin
-from farm.model.attempt import CellEvent, Claim, EventKind, Host, Lease, Refusal, StopReason, Ticket
+from farm.model.attempt import CellEvent, Claim, EventKind, Host, Lease, Pressure, Refusal, StopReason, Ticket
 from farm.model.base import Value
 from farm.model.canonical import canonical_json, parse_record
 from farm.model.digest import Digest
@@ -24,6 +24,7 @@ from farm.model.evidence import (
     Usage,
 )
 from farm.model.fault import Fault, FaultKind, Owner
+from farm.model.fleet import needs, offers, program_need, provider_need, sandbox_need, unserved
 from farm.model.globs import matches_any
 from farm.model.limits import GIB, KIB, MIB, CheckLimits, Limits, Positive, Seconds
 from farm.model.metric import Direction, Measured, Metric, MetricName, MetricSource, Number
@@ -123,6 +124,7 @@ __all__ = [
     "PluginSpec",
     "Positive",
     "PresetSpec",
+    "Pressure",
     "Price",
     "PriceTable",
     "ProcessExit",
@@ -163,10 +165,16 @@ __all__ = [
     "cell_lock",
     "known_sum",
     "matches_any",
+    "needs",
     "normalise",
+    "offers",
     "parse_record",
+    "program_need",
+    "provider_need",
     "result_of",
+    "sandbox_need",
     "settles",
     "shape_of_label",
     "sweep_id",
+    "unserved",
 ]

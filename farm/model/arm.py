@@ -46,4 +46,6 @@ class Arm(Value):
     program: Pin
     provider: Name | None = None
     """Whom the agent asks for a model, through the cell's door; None: it has no door."""
+    requires: tuple[str, ...] = ()
+    """What a host must offer besides the sandbox: its provider, its agent's own program at a version."""
     overlay: Overlay | None = None

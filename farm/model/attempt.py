@@ -8,6 +8,7 @@ from pydantic import Field
 
 from farm.model.base import Value
 from farm.model.digest import Digest
+from farm.model.door import RequestEnd
 from farm.model.names import CellId, SweepId
 
 
@@ -44,6 +45,8 @@ class Refusal(StrEnum):
     """The cell has a result."""
     HELD = "held"
     """Another lease of the cell is live."""
+    UNABLE = "unable"
+    """This host does not offer what the cell's arm requires; another may."""
     STALE = "stale"
     """Not the cell's current attempt."""
     UNFIT = "unfit"
@@ -84,6 +87,8 @@ class Host(Value):
     version: str
     sandbox: str
     seen_at: datetime
+    offers: tuple[str, ...] = ()
+    """What its cells find there: providers with a key, agents' programs at their versions."""
     problem: str | None = None
     """Why it takes nothing more until a person has looked."""
 
@@ -93,6 +98,17 @@ class EventKind(StrEnum):
 
     CLAIMED = "claimed"
     FINISHED = "finished"
+    PRESSURE = "pressure"
+    """The attempt's provider turns requests away, or does not answer."""
+
+
+class Pressure(Value):
+    """What a provider did to an attempt's requests since it was last told."""
+
+    ends: dict[RequestEnd, int]
+    """How many requests ended in which way, of those that were not answered."""
+    retry_after_s: float | None = None
+    """What it last asked us to wait."""
 
 
 class CellEvent(Value):
@@ -101,3 +117,5 @@ class CellEvent(Value):
     kind: EventKind
     index: int
     attempt: int
+    pressure: Pressure | None = None
+    """Of PRESSURE alone."""

@@ -93,6 +93,8 @@ class DoorReport(Value):
     """Requests that reached the provider and whose usage is not, or not all, known."""
     last_failure: RequestEnd | None = None
     """How the last request ended, when it was not answered."""
+    last_failure_status: int | None = None
+    """The HTTP status that it had from the provider; None: none."""
     last_failure_detail: str | None = None
     """Its status and the beginning of its message, one line."""
     retry_after_s: float | None = None

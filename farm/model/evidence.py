@@ -81,6 +81,8 @@ class ExitReason(StrEnum):
     OUTPUT_LIMIT = "output_limit"
     LIMIT = "limit"
     """Another limit of the sandbox; the exit says which."""
+    BUDGET_LIMIT = "budget_limit"
+    """The cell's own: the door let no further request through."""
     STOPPED = "stopped"
     """By an order of ours: cancel, deadline, lost lease."""
     CRASHED = "crashed"

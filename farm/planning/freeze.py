@@ -150,6 +150,7 @@ def _arm(blobs: BlobStore, arm: ArmSpec, read: ArmInput) -> Arm:
         agent=read.agent,
         program=read.program,
         provider=arm.provider,
+        requires=read.requires,
         overlay=overlay,
     )
 

@@ -6,7 +6,7 @@ All that is wrong is found before anything is stored.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from pydantic import JsonValue
 
@@ -24,6 +24,8 @@ from farm.model import (
     TaskSpec,
     Wire,
     matches_any,
+    program_need,
+    provider_need,
 )
 from farm.planning.admit import MOST_PROMPT_BYTES, prompt_problem
 from farm.planning.folder import folder_paths, pack_folder, read_file
@@ -59,6 +61,7 @@ class ArmInput:
 
     agent: Pin
     program: Pin
+    requires: tuple[str, ...]
     overlay: OverlayInput | None
 
 
@@ -88,10 +91,13 @@ class Gathering:
     def arm(self, index: int, arm: ArmSpec) -> ArmInput | None:
         """Check an arm's plug-ins and read its overlay."""
         loc: Loc = ("arms", index)
-        agent = self._agent(arm, loc)
+        agent = self._plugin("agents", arm.agent, (*loc, "agent"))
         program = self._pin("programs", arm.program, (*loc, "program"))
         overlay = None if arm.overlay is None else self._overlay(arm.overlay, (*loc, "overlay"))
-        return ArmInput(agent, program, overlay) if agent is not None and program is not None else None
+        if agent is None or program is None:
+            return None
+        self._take((*loc, "provider"), lambda: _ensure_provider_fits(arm, agent.wires))
+        return ArmInput(_pin_of(arm.agent.kind, agent), program, _requirements(arm, agent), overlay)
 
     def gate(self, index: int, spec: SweepSpec) -> Pin | None:
         """Check a gate's options and that the metrics that it needs are declared."""
@@ -109,21 +115,13 @@ class Gathering:
         """Check that the sandbox's backend is known; it need not work on this machine."""
         self._take(("sandbox",), lambda: self.plugins.check("sandboxes", name))
 
-    def _agent(self, arm: ArmSpec, loc: Loc) -> Pin | None:
-        factory = self._take((*loc, "agent", "kind"), lambda: self.plugins.load("agents", arm.agent.kind))
-        if factory is None:
-            return None
-        agent = self._take((*loc, "agent"), lambda: factory(arm.agent.options))
-        if agent is None:
-            return None
-        self._take((*loc, "provider"), lambda: _ensure_provider_fits(arm, agent.wires))
-        return _pin_of(arm.agent.kind, agent)
-
     def _pin(self, group: PluginGroup, chosen: PluginSpec, loc: Loc) -> Pin | None:
+        plugin = self._plugin(group, chosen, loc)
+        return None if plugin is None else _pin_of(chosen.kind, plugin)
+
+    def _plugin(self, group: PluginGroup, chosen: PluginSpec, loc: Loc) -> Any:  # noqa: ANN401 (a plug-in keeps its group's protocol)
         factory = self._take((*loc, "kind"), lambda: self.plugins.load(group, chosen.kind))
-        if factory is None:
-            return None
-        return self._take(loc, lambda: _pin_of(chosen.kind, factory(chosen.options)))
+        return None if factory is None else self._take(loc, lambda: factory(chosen.options))
 
     def _overlay(self, overlay: OverlaySpec, loc: Loc) -> OverlayInput:
         files: bytes | None = None
@@ -184,11 +182,31 @@ def _laid(folder: Path, boundary: tuple[str, ...]) -> bytes:
     return pack_folder(folder)
 
 
+class _Program(Protocol):
+    """A CLI at a version."""
+
+    kind: str
+    version: str
+
+
 class _Versioned(Protocol):
     """What agents, programs and oracles have in common."""
 
     version: str
     options: dict[str, JsonValue]
+
+
+class _Asking(_Versioned, Protocol):
+    """What agents have besides."""
+
+    wires: tuple[Wire, ...]
+    program: _Program | None
+
+
+def _requirements(arm: ArmSpec, agent: _Asking) -> tuple[str, ...]:
+    provider = () if arm.provider is None else (provider_need(arm.provider),)
+    program = () if agent.program is None else (program_need(agent.program.kind, agent.program.version),)
+    return (*provider, *program)
 
 
 def _pin_of(kind: str, plugin: _Versioned) -> Pin:

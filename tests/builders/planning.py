@@ -12,6 +12,7 @@ from farm.errors import SpecError
 from farm.model import Plan, Wire
 from farm.planning import plan_sweep
 from farm.plugins import Plugins
+from worker.session import AgentProgram
 
 ENV = {
     "PATH": "/usr/bin:/bin",
@@ -49,6 +50,7 @@ class Plugin:
 
     version = "7"
     wires: tuple[Wire, ...] = ()
+    program: AgentProgram | None = None
 
     def __init__(self, options: dict[str, JsonValue]) -> None:
         if "wrong" in options:
@@ -60,6 +62,7 @@ class AskingPlugin(Plugin):
     """An agent that asks a model."""
 
     wires = (Wire.ANTHROPIC,)
+    program = AgentProgram("asking", "1.2.3")
 
 
 class CountingGate:

@@ -191,7 +191,7 @@ class Farm:
         self.beat()
 
     def beat(self, busy: int = 0) -> None:
-        host = Host(id="host", slots=self.slots, busy=busy, version="1", sandbox="fake", seen_at=self.clock.now())
+        host = Host(id="host", slots=self.slots, busy=busy, version="1", sandbox="bubblewrap", seen_at=self.clock.now())
         if self.slots:
             self.hosts.beat(host, 10**6)
 

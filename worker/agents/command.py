@@ -27,7 +27,7 @@ from worker.agents.ending import Heard, ending
 from worker.agents.lines import JsonLines
 from worker.documents import DocumentError, at_pointer, one_document
 from worker.options import checked
-from worker.session import Launch, SessionRequest
+from worker.session import AgentProgram, Launch, SessionRequest
 
 Pointer = Annotated[str, Field(pattern=r"^(/[^/]*)+$", max_length=200)]
 """A JSON pointer (RFC 6901) into the terminal event."""
@@ -116,6 +116,7 @@ class CommandAgent:
     """Starts the template's program and reads its standard output."""
 
     version = "1"
+    program: AgentProgram | None = None
 
     def __init__(self, options: dict[str, JsonValue]) -> None:
         self._options = checked(CommandOptions, options, "agent 'command'")

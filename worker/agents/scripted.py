@@ -13,7 +13,7 @@ from worker.agents.ending import Heard, ending
 from worker.agents.lines import JsonLines
 from worker.agents.script import MOST_SCRIPT_BYTES, Script, compiled, runs_tools
 from worker.options import checked
-from worker.session import HOME, Launch, SessionRequest
+from worker.session import HOME, AgentProgram, Launch, SessionRequest
 
 _PROGRAM = ".farm-script.sh"
 _ANY_TASK = "*"
@@ -32,6 +32,7 @@ class ScriptedAgent:
 
     version = "1"
     wires: tuple[Wire, ...] = ()
+    program: AgentProgram | None = None
 
     def __init__(self, options: dict[str, JsonValue]) -> None:
         found = checked(ScriptedOptions, options, "agent 'scripted'")

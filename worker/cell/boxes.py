@@ -7,11 +7,23 @@ from pathlib import Path
 from farm.model import ExitKind, Limits, ProcessExit
 from sandbox import spec
 from sandbox.errors import SandboxCommandError
-from sandbox.spec import Bind, Exit, Sandbox, SandboxSpec, Sink, Stream, ToolRoom
+from sandbox.spec import Bind, Door, Exit, Sandbox, SandboxSpec, Sink, Stream, ToolRoom
 from worker.session import HOME, OUT, WORKSPACE, CheckResult, Launch
 from worker.staging.ground import CellFolder
 
 _NOT_FOUND = 127
+
+
+@dataclass(frozen=True, slots=True)
+class SessionBox:
+    """One session: what it runs, sees and may use."""
+
+    launch: Launch
+    home: Path
+    limits: Limits
+    program: tuple[Bind, ...] = ()
+    """The agent's own program, where the host's /usr does not hold it."""
+    door: Door | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,21 +48,24 @@ class Boxes:
     folder: CellFolder
     must_stop: Callable[[], bool]
 
-    def run_session(self, launch: Launch, home: Path, limits: Limits, sink: Sink) -> Exit:
-        """Run an agent: a home, a workspace and an output folder of its own, and no network."""
+    def run_session(self, session: SessionBox, sink: Sink) -> Exit:
+        """Run an agent: a home, a workspace and an output folder of its own, and no network but its door."""
+        launch = session.launch
         binds = (
-            Bind(home, HOME, writable=True),
+            Bind(session.home, HOME, writable=True),
             Bind(self.folder.workspace, WORKSPACE, writable=True),
             Bind(self.folder.out, OUT, writable=True),
+            *session.program,
         )
         box = SandboxSpec(
             argv=launch.argv,
             binds=binds,
-            limits=_limits(limits),
+            limits=_limits(session.limits),
             cwd=WORKSPACE,
             env={**launch.env, "FARM_OUT": OUT},
             stdin=launch.stdin,
             slot=self.slot,
+            door=session.door,
             tools=ToolRoom(self.folder.new_socket()) if launch.runs_tools else None,
         )
         return self.sandbox.run(box, sink, self.must_stop)

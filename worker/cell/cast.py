@@ -4,7 +4,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from farm.errors import IntegrityError, TransientError
-from farm.model import Arm, Cell, Digest, Pin, Plan, PluginGroup, Task, Ticket, cell_lock, parse_record
+from farm.model import (
+    Arm,
+    Cell,
+    Digest,
+    Pin,
+    Plan,
+    PluginGroup,
+    PriceTable,
+    Task,
+    Ticket,
+    cell_lock,
+    needs,
+    parse_record,
+)
 from farm.model.keys import plan_key
 from worker.cell.ports import PluginSource, Truth
 from worker.kept import Kept
@@ -28,6 +41,7 @@ class Cast:
     agent: Agent
     program: Program
     oracle: Oracle
+    prices: PriceTable | None = None
 
 
 class Casting:
@@ -43,12 +57,15 @@ class Casting:
         """Read the ticket's plan; raise IntegrityError when it is not there or not the plan that was meant."""
         return self._plans.get_or(ticket.plan, lambda: self._read_plan(ticket))
 
+    def needs(self, ticket: Ticket) -> frozenset[str]:
+        """List what a host must offer for the ticket's cell; errors as `of`."""
+        plan = self.plan(ticket)
+        return needs(plan, plan.arm_by_name[self._cell(plan, ticket).arm])
+
     def of(self, ticket: Ticket) -> Cast:
         """Give the cast; raise SpecError for options that a plug-in refuses, IntegrityError for wrong bytes."""
         plan = self.plan(ticket)
-        if ticket.cell not in plan.index_by_cell:
-            raise IntegrityError(f"the plan of {ticket.sweep!r} holds no cell {ticket.cell!r}")
-        cell = plan.cells[plan.index_by_cell[ticket.cell]]
+        cell = self._cell(plan, ticket)
         task, arm = plan.task_by_name[cell.task], plan.arm_by_name[cell.arm]
         parts = self._casts.get_or((ticket.plan, task.id, arm.name), lambda: self._parts(plan, task, arm))
         return Cast(
@@ -62,7 +79,13 @@ class Casting:
             agent=parts.agent,
             program=parts.program,
             oracle=parts.oracle,
+            prices=parts.prices,
         )
+
+    def _cell(self, plan: Plan, ticket: Ticket) -> Cell:
+        if ticket.cell not in plan.index_by_cell:
+            raise IntegrityError(f"the plan of {ticket.sweep!r} holds no cell {ticket.cell!r}")
+        return plan.cells[plan.index_by_cell[ticket.cell]]
 
     def _read_plan(self, ticket: Ticket) -> Plan:
         key = plan_key(ticket.sweep)
@@ -80,7 +103,11 @@ class Casting:
             agent=self._pinned("agents", arm.agent),
             program=self._pinned("programs", arm.program),
             oracle=self._plugins.load("oracles", task.oracle.kind)(task.oracle.options),
+            prices=None if plan.prices is None else self._prices(plan.prices),
         )
+
+    def _prices(self, digest: Digest) -> PriceTable:
+        return parse_record(PriceTable, self._truth.blobs.get(digest), f"the price table {digest}")
 
     def _pinned(self, group: PluginGroup, pin: Pin) -> Any:  # noqa: ANN401 (a plug-in keeps its group's protocol)
         found = self._plugins.load(group, pin.name)(pin.options)
@@ -106,3 +133,4 @@ class _Parts:
     agent: Agent
     program: Program
     oracle: Oracle
+    prices: PriceTable | None

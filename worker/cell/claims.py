@@ -1,13 +1,17 @@
 """The claim: the lease first, then what the store says, then claim.json, which makes the fence hold."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+
+import structlog
 
 from farm.errors import FarmError
 from farm.model import CellEvent, Claim, EventKind, Lease, Refusal, Ticket, canonical_json
 from farm.model.keys import cancel_key, claim_key, close_key, result_key
 from worker.cell.ports import Claimed, Exchange, LinePorts, Place, Timing
+
+_log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,11 +22,17 @@ class Claims:
     place: Place
     timing: Timing
     holders: Iterator[str]
+    lacks: Callable[[Ticket], frozenset[str]]
+    """Say what the ticket's cell needs and this host does not offer."""
 
     def take(self, ticket: Ticket) -> Claimed | Refusal:
         """Claim the ticket's attempt, or say why not; every refusal is normal. What raises has taken nothing."""
         if self.ports.fitness.problem is not None:
             return Refusal.UNFIT
+        lacking = self.lacks(ticket)
+        if lacking:
+            _log.warning("ticket.unserved", cell=ticket.cell, sweep=ticket.sweep, lacking=sorted(lacking))
+            return Refusal.UNABLE
         lease = self.ports.exchange.leases.claim(ticket, next(self.holders), self.timing.lease_ttl_s)
         if isinstance(lease, Refusal):
             return lease

@@ -3,10 +3,18 @@
 from farm.errors import FarmError, IntegrityError, SpecError
 from farm.model import Fault, FaultKind, StopReason
 from sandbox.errors import SandboxError
-from worker.cell.stops import StoppedError, VerifierBrokenError
+from worker.cell.stops import ProviderFailedError, StoppedError, VerifierBrokenError
 from worker.trees.errors import TreeError
 
-ANSWERABLE = (FarmError, SandboxError, StoppedError, VerifierBrokenError, TreeError, OSError)
+ANSWERABLE = (
+    FarmError,
+    SandboxError,
+    StoppedError,
+    VerifierBrokenError,
+    ProviderFailedError,
+    TreeError,
+    OSError,
+)
 """What the line answers by recording a fault; anything else is a bug of ours."""
 
 _MOST_DETAIL = 2000
@@ -23,6 +31,8 @@ def fault_of(error: Exception) -> Fault:
     match error:
         case StoppedError():
             return Fault(kind=FaultKind.CANCELLED, detail=_STOPS.get(error.reason, str(error)))
+        case ProviderFailedError():
+            return Fault(kind=error.kind, detail=recordable(str(error)), retry_after_s=error.retry_after_s)
         case VerifierBrokenError():
             kind = FaultKind.ORACLE
         case SpecError():

@@ -11,8 +11,8 @@ import itertools
 
 import structlog
 
-from farm.errors import TransientError
-from farm.model import EventKind, Evidence, Plan, Refusal, RetryPolicy, Ticket, canonical_json
+from farm.errors import FarmError
+from farm.model import EventKind, Evidence, Plan, Refusal, RetryPolicy, Ticket, canonical_json, sandbox_need
 from sandbox.errors import SandboxUnhealthyError
 from worker.cell.attempt import Attempt, Finding
 from worker.cell.boxes import Boxes
@@ -20,6 +20,7 @@ from worker.cell.cast import Cast, Casting
 from worker.cell.checking import Checks
 from worker.cell.claims import Claims, release, tell
 from worker.cell.collecting import collect
+from worker.cell.doors import doors
 from worker.cell.faults import ANSWERABLE, fault_of, fault_of_bug, recordable
 from worker.cell.metrics import measure
 from worker.cell.ports import Claimed, LinePorts, Place, Timing
@@ -52,7 +53,7 @@ class CellLine:
         self._undead: str | None = None
         self._recorder = Recorder(ports.truth, ports.clock, place, ports.redactor)
         holders = (f"{place.holder}/{number}" for number in itertools.count(1))
-        self._claims = Claims(ports, place, self._timing, holders)
+        self._claims = Claims(ports, place, self._timing, holders, self._lacking)
 
     def claim(self, ticket: Ticket) -> Claimed | Refusal:
         """Take the right to the attempt, or say why not. What raises has taken nothing."""
@@ -79,6 +80,7 @@ class CellLine:
 
     def close(self) -> None:
         """Give the host's folders back and end the sandbox's own processes, at the process's end."""
+        self._ports.doors.gateway.close()
         self._ports.sandbox.close()
         if self._undead is None:
             self._ground.close()
@@ -106,7 +108,6 @@ class CellLine:
         plan: Plan | None = None
         try:
             plan = self._casting.plan(attempt.claimed.ticket)
-            self._ensure_sandbox(plan)
             evidence = self._prove(attempt, self._casting.of(attempt.claimed.ticket), folder, pulse)
             return Finding(plan.retry, evidence=evidence)
         except ANSWERABLE as error:
@@ -124,11 +125,12 @@ class CellLine:
         self._undead = problem
         self._ports.fitness.lose(problem)
 
-    def _ensure_sandbox(self, plan: Plan) -> None:
-        if plan.sandbox != self._place.sandbox:
-            raise TransientError(
-                f"host {self._place.host} runs cells in {self._place.sandbox!r}, but the plan asks for {plan.sandbox!r}"
-            )
+    def _lacking(self, ticket: Ticket) -> frozenset[str]:
+        try:
+            needed = self._casting.needs(ticket)
+        except FarmError:
+            return frozenset()  # what is wrong with the ticket's plan is for its attempt to say
+        return needed - {sandbox_need(self._place.sandbox), *self._ports.doors.offers()}
 
     def _prove(self, attempt: Attempt, cast: Cast, folder: CellFolder, pulse: Pulse) -> Evidence:
         with attempt.stage("stage"):
@@ -139,7 +141,8 @@ class CellLine:
         boxes = Boxes(self._ports.sandbox, self._place.slot, folder, pulse.must_stop)
         checks = Checks(cast, attempt, boxes, self._ground, self._ports.truth)
         with attempt.stage("sessions"):
-            sessions = cast.program.perform(cast.prompt, CellSessions(cast, attempt, boxes, pulse))
+            cell_doors = doors(cast, attempt, folder, self._ports.doors, pulse.note_pressure)
+            sessions = cast.program.perform(cast.prompt, CellSessions(cast, attempt, boxes, cell_doors, pulse))
         with attempt.stage("collect"):
             after = scan(folder.workspace)
             churn = collect(attempt, template, folder, after)

@@ -9,6 +9,7 @@ from farm.model import Lease, PluginGroup, StopReason, SweepId, Ticket
 from farm.ports import BlobStore, Clock, Events, LeaseBook, Records
 from farm.redaction import Redactor
 from sandbox.spec import Sandbox
+from worker.gateway import Gateway, Upstream
 from worker.health.fitness import Fitness
 
 
@@ -62,6 +63,19 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class DoorPorts:
+    """What sessions need that ask a model."""
+
+    gateway: Gateway
+    upstream: Callable[[str], Upstream]
+    """Give a provider by its name; raise TransientError when this host does not reach it."""
+    offers: Callable[[], tuple[str, ...]]
+    """Say what sessions find here: providers that are reached, agents' programs."""
+    agents: Path
+    """Where the CLIs of agents are installed, at <kind>/<version>."""
+
+
+@dataclass(frozen=True, slots=True)
 class LinePorts:
     """All that the line asks for."""
 
@@ -72,6 +86,7 @@ class LinePorts:
     clock: Clock
     fitness: Fitness
     redactor: Redactor
+    doors: DoorPorts
 
 
 @dataclass(frozen=True, slots=True)

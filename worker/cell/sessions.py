@@ -7,13 +7,14 @@ from pathlib import Path
 
 from farm.errors import SpecError
 from farm.model import SessionReport
-from sandbox.spec import Stream
+from sandbox.spec import Door, Exit, Stream
 from worker.cell.attempt import Attempt
-from worker.cell.boxes import Boxes, process_exit
+from worker.cell.boxes import Boxes, SessionBox, process_exit
 from worker.cell.cast import Cast
+from worker.cell.doors import Doors, SessionDoor, with_door
 from worker.cell.pulse import Pulse
 from worker.collect.streams import RawStreams
-from worker.session import Launch, SessionRequest
+from worker.session import DOOR_PORT, Launch, SessionRequest, StreamParser
 from worker.trees.copying import Ownership, give
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
@@ -26,36 +27,53 @@ class CellSessions:
     cast: Cast
     attempt: Attempt
     boxes: Boxes
+    doors: Doors
     pulse: Pulse
     names: set[str] = field(default_factory=set)
 
     def run(self, name: str, prompt: str) -> SessionReport:
         """Run one session; raise StoppedError when the attempt must stop, its partial streams kept."""
         self.pulse.check()
+        self._take_name(name)
+        cast = self.cast
+        request = SessionRequest(
+            name=name,
+            cell=cast.cell,
+            task=cast.task,
+            prompt=prompt,
+            instructions=cast.instructions,
+            wire=self.doors.wire(cast.agent.wires),
+        )
+        launch = cast.agent.launch(request)
+        parser = cast.agent.parser(name)
+        with self.doors.open(name, launch.models) as door:
+            ended = self._run(name, launch, parser, door)
+        report = parser.finish(process_exit(ended))
+        self.pulse.check()
+        return report if door is None else with_door(report, door.traffic.report())
+
+    def _take_name(self, name: str) -> None:
         if not _NAME.fullmatch(name) or name in self.names:
             raise SpecError(
                 f"the program {self.cast.arm.program.name!r} runs a session {name!r}: not a new, plain name"
             )
         self.names.add(name)
-        cast, limits = self.cast, self.cast.task.limits
-        request = SessionRequest(
-            name=name, cell=cast.cell, task=cast.task, prompt=prompt, instructions=cast.instructions
-        )
-        launch = cast.agent.launch(request)
-        home = self.boxes.folder.new_home()
-        lay_home_files(launch, home, self.boxes.folder.owner)
-        parser = cast.agent.parser(name)
-        streams = RawStreams(self.boxes.folder.path, name, parser.feed)
+
+    def _run(self, name: str, launch: Launch, parser: StreamParser, door: SessionDoor | None) -> Exit:
+        folder = self.boxes.folder
+        home = folder.new_home()
+        lay_home_files(launch, home, folder.owner)
+        streams = RawStreams(folder.path, name, parser.feed)
+        way_out = None if door is None else Door(door.socket, DOOR_PORT)
+        box = SessionBox(launch, home, self.cast.task.limits, self.doors.program(self.cast.agent.program), way_out)
         cut: tuple[Stream, ...] = ()
         try:
-            ended = self.boxes.run_session(launch, home, limits, streams.sink)
+            ended = self.boxes.run_session(box, streams.sink)
             cut = ended.cut
         finally:
             streams.close()
             streams.keep(self.attempt.keeper, cut)
-        report = parser.finish(process_exit(ended))
-        self.pulse.check()
-        return report
+        return ended
 
 
 def lay_home_files(launch: Launch, home: Path, owner: Ownership) -> None:

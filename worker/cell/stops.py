@@ -1,6 +1,6 @@
-"""The two ways in which an attempt ends before its time."""
+"""The ways in which an attempt ends before its time."""
 
-from farm.model import StopReason
+from farm.model import FaultKind, StopReason
 
 
 class StoppedError(Exception):
@@ -13,3 +13,12 @@ class StoppedError(Exception):
 
 class VerifierBrokenError(Exception):
     """The hidden check could not be run, twice; nothing was proven about the answer."""
+
+
+class ProviderFailedError(Exception):
+    """The provider did not answer a session, which so proved nothing about its arm."""
+
+    def __init__(self, kind: FaultKind, detail: str, retry_after_s: float | None) -> None:
+        super().__init__(detail)
+        self.kind = kind
+        self.retry_after_s = retry_after_s

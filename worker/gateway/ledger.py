@@ -37,6 +37,7 @@ class Ledger:
         self._sums: dict[str, _Sum] = {}
         self._unmeasured = 0
         self._last_failure: RequestEnd | None = None
+        self._last_status: int | None = None
         self._last_detail: str | None = None
         self._retry_after_s: float | None = None
 
@@ -73,6 +74,7 @@ class Ledger:
                 is_priced=self._pass.purse.is_priced,
                 unmeasured=self._unmeasured,
                 last_failure=self._last_failure,
+                last_failure_status=self._last_status,
                 last_failure_detail=self._last_detail,
                 retry_after_s=self._retry_after_s,
             )
@@ -113,9 +115,10 @@ class Ledger:
 
     def _note_failure(self, exchange: Exchange, end: RequestEnd) -> None:
         if end is RequestEnd.ANSWERED:
-            self._last_failure = self._last_detail = self._retry_after_s = None
+            self._last_failure = self._last_status = self._last_detail = self._retry_after_s = None
             return
         self._last_failure = end
+        self._last_status = exchange.status if exchange.was_sent else None
         self._last_detail = _line(exchange)
         if end in _NO_ANSWER:
             self._retry_after_s = exchange.retry_after_s

@@ -37,7 +37,7 @@ def session_end(reason: str) -> SampleEnd | str:
             return SampleEnd.SUCCESS
         case ExitReason.STOPPED:
             return SampleEnd.STOPPED
-        case ExitReason.WALL_LIMIT | ExitReason.OUTPUT_LIMIT | ExitReason.LIMIT:
+        case ExitReason.WALL_LIMIT | ExitReason.OUTPUT_LIMIT | ExitReason.LIMIT | ExitReason.BUDGET_LIMIT:
             return str(ours)
         case ExitReason.CRASHED | ExitReason.STREAM_INVALID | ExitReason.NO_TERMINAL:
             return SampleEnd.HARNESS_ERROR

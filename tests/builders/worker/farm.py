@@ -9,6 +9,7 @@ from typing import Any
 
 from farm.adapters.memory import MemoryEvents, MemoryLeases, MemorySignals, MemoryStore
 from farm.adapters.system_clock import SystemClock
+from farm.errors import TransientError
 from farm.model import (
     Arm,
     ArmRole,
@@ -34,9 +35,11 @@ from farm.plugins import Plugins
 from farm.ports import BlobStore, Clock, LeaseBook, Records
 from farm.redaction import Redactor
 from sandbox.spec import Sandbox
+from worker.agents.command import CommandAgent
 from worker.agents.scripted import ScriptedAgent
 from worker.cell.line import CellLine
-from worker.cell.ports import Exchange, LinePorts, Place, Timing, Truth
+from worker.cell.ports import DoorPorts, Exchange, LinePorts, Place, Timing, Truth
+from worker.gateway import Gateway, Upstream
 from worker.health.fitness import Fitness
 from worker.oracles.answer import AnswerOracle
 from worker.oracles.command import CommandOracle
@@ -49,7 +52,7 @@ ANY = "*"
 
 PLUGINS = Plugins(
     {
-        "agents": {"scripted": ScriptedAgent},
+        "agents": {"command": CommandAgent, "scripted": ScriptedAgent},
         "programs": {"single": SingleProgram},
         "oracles": {"answer": AnswerOracle, "command": CommandOracle, "pytest": PytestOracle},
     }
@@ -88,6 +91,10 @@ class Farm:
     task: Mapping[str, Any] = field(default_factory=dict)
     plan_extra: Mapping[str, Any] = field(default_factory=dict)
     overlay: Any = None
+    agent: Pin | None = None
+    """None: the scripted one, with `script`."""
+    provider: str | None = None
+    requires: tuple[str, ...] = ()
     trials: int = 1
     timing: Timing = field(default_factory=Timing)
     clock: Clock = field(default_factory=SystemClock)
@@ -100,6 +107,9 @@ class Farm:
         self.events = MemoryEvents()
         self.fitness = Fitness()
         self.redactor = Redactor()
+        self.gateway = Gateway(self.clock)
+        self.upstreams: dict[str, Upstream] = {}
+        self.offers: tuple[str, ...] = ()
         self.blobs: BlobStore = self.store.blobs
         self.records: Records = self.store.records
         self.plan = self._plan()
@@ -115,16 +125,22 @@ class Farm:
         cell = self.plan.cells[0]
         return Ticket(sweep=self.sweep, plan=self.plan.digest, cell=cell.id, index=0, attempt=attempt)
 
+    def upstream(self, name: str) -> Upstream:
+        if name not in self.upstreams:
+            raise TransientError(f"this host knows no provider {name!r}")
+        return self.upstreams[name]
+
     def line(self, slot: int = 0) -> CellLine:
         exchange = Exchange(self.leases, self.signals, self.events)
         ports = LinePorts(
-            exchange,
-            Truth(self.blobs, self.records),
-            self.sandbox,
-            self.plugins,
-            self.clock,
-            self.fitness,
-            self.redactor,
+            exchange=exchange,
+            truth=Truth(self.blobs, self.records),
+            sandbox=self.sandbox,
+            plugins=self.plugins,
+            clock=self.clock,
+            fitness=self.fitness,
+            redactor=self.redactor,
+            doors=DoorPorts(self.gateway, self.upstream, lambda: self.offers, self.root / "agents"),
         )
         return CellLine(ports, Place("host-1", slot, self.root, f"host-1/{slot}"), self.timing)
 
@@ -163,8 +179,10 @@ class Farm:
         arm = Arm(
             name="base",
             role=ArmRole.INCUMBENT,
-            agent=Pin(name="scripted", version="1", options={"scripts": {ANY: self.script}}),
+            agent=self.agent or Pin(name="scripted", version="1", options={"scripts": {ANY: self.script}}),
             program=Pin(name="single", version="1"),
+            provider=self.provider,
+            requires=self.requires,
             overlay=self.overlay,
         )
         made = Plan(

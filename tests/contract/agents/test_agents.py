@@ -122,9 +122,9 @@ def test_an_agent_that_asks_models_names_its_program_and_is_no_more_than_its_arm
 ) -> None:
     agent = make()
     launch = agent.launch(a_request())
-    assert bool(agent.wires) == bool(launch.models) == (launch.program is not None)
-    assert launch.program is None or launch.argv[0].startswith(f"{AGENT}/")
-    assert launch.program is None or launch.env["HOME"] == HOME
+    assert bool(agent.wires) == bool(launch.models) == (agent.program is not None)
+    assert agent.program is None or launch.argv[0].startswith(f"{AGENT}/")
+    assert agent.program is None or launch.env["HOME"] == HOME
 
 
 @EVERY

@@ -9,12 +9,15 @@ from farm.coordinator.loop import Coordinator, EndKind
 from farm.errors import ConflictError, SpecError
 from farm.model import (
     BreakerPolicy,
+    CellEvent,
     CloseReason,
     EventKind,
     FaultKind,
     Host,
     Lease,
+    Pressure,
     Refusal,
+    RequestEnd,
     RetryPolicy,
     StopReason,
     SweepId,
@@ -120,7 +123,7 @@ def test_a_host_that_takes_nothing_more_is_told_with_its_reason() -> None:
         slots=0,
         busy=0,
         version="1",
-        sandbox="fake",
+        sandbox="bubblewrap",
         seen_at=farm.clock.now(),
         problem="bubblewrap is not dead",
     )
@@ -159,6 +162,23 @@ def test_a_dead_worker_costs_an_attempt_and_the_last_one_becomes_lost(attempts: 
     assert body is not None
     result = parse_record(Result, body, cell)
     assert (result.attempt, result.fault) == (attempts, FaultKind.LOST)
+
+
+def test_what_a_provider_does_to_a_cell_is_noted_for_a_person() -> None:
+    plan = a_plan(trials=2)
+    arms = tuple(arm.model_copy(update={"provider": "acme"}) for arm in plan.arms)
+    farm = Farm(plan.model_copy(update={"arms": arms}))
+
+    def find(ticket: Ticket) -> Finding:
+        pressure = Pressure(ends={RequestEnd.RATE_LIMITED: 3}, retry_after_s=20.0)
+        if ticket.index == 0:
+            event = CellEvent(kind=EventKind.PRESSURE, index=3, attempt=1, pressure=pressure)
+            farm.events.publish(farm.sweep, event)
+        return evidence()
+
+    farm.run(farm.works(find))
+    cell = farm.plan.cells[3].id
+    assert f"provider acme: 3 times rate-limited in {cell}; it asks to wait 20 s" in farm.seen[-1].notes
 
 
 def test_a_dead_worker_s_cell_is_run_again_elsewhere() -> None:

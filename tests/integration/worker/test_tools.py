@@ -16,7 +16,7 @@ from tests.builders.doors import answering
 from tests.builders.sandbox_rooms import system_python
 from tests.builders.worker.doubles import HookedSandbox
 from worker.agents.scripted import ScriptedAgent
-from worker.cell.boxes import Boxes, process_exit
+from worker.cell.boxes import Boxes, SessionBox, process_exit
 from worker.cell.sessions import lay_home_files
 from worker.session import SessionRequest
 from worker.staging.ground import Ground
@@ -93,7 +93,7 @@ def replayed(boxes: Boxes, *script: dict[str, Any]) -> tuple[SessionReport, dict
         said[stream] += chunk
         parser.feed(stream, chunk)
 
-    report = parser.finish(process_exit(boxes.run_session(launch, home, TASK.limits, sink)))
+    report = parser.finish(process_exit(boxes.run_session(SessionBox(launch, home, TASK.limits), sink)))
     lines = [json.loads(line) for line in said[Stream.STDERR].decode().splitlines()]
     return report, {who: ends for who, *ends in lines}
 

@@ -65,6 +65,7 @@ class CodexAgent:
     def __init__(self, options: dict[str, JsonValue]) -> None:
         self._options = checked(CodexOptions, options, f"agent {KIND!r}")
         self.options: dict[str, JsonValue] = self._options.model_dump(mode="json", exclude_none=True)
+        self.program: AgentProgram | None = AgentProgram(KIND, self._options.version)
 
     def launch(self, request: SessionRequest) -> Launch:
         options, instructions = self._options, request.instructions
@@ -79,7 +80,6 @@ class CodexAgent:
             env={"HOME": HOME, _KEY: DOOR_KEY, **options.env},
             stdin=request.prompt.encode(),
             home_files={} if instructions is None else {_INSTRUCTIONS: instructions.encode()},
-            program=AgentProgram(KIND, options.version),
             models=(options.model, *options.models),
         )
 

@@ -57,9 +57,9 @@ def test_a_workspace_that_is_not_to_be_read_is_no_source_of_settings() -> None:
 
 
 def test_the_program_is_pinned_and_so_are_the_models() -> None:
-    launch = an_agent(version="2.1.300", models=["claude-haiku-5-5"]).launch(a_request())
-    assert launch.program == AgentProgram("claude-code", "2.1.300")
-    assert launch.models == (MODEL, "claude-haiku-5-5")
+    agent = an_agent(version="2.1.300", models=["claude-haiku-5-5"])
+    assert agent.program == AgentProgram("claude-code", "2.1.300")
+    assert agent.launch(a_request()).models == (MODEL, "claude-haiku-5-5")
 
 
 def test_side_questions_go_to_the_one_model_unless_the_arm_names_more() -> None:

@@ -91,9 +91,9 @@ def test_effort_and_a_workspace_that_is_not_to_be_read_are_settings() -> None:
 
 
 def test_the_program_is_pinned_and_so_are_the_models() -> None:
-    launch = an_agent(version="0.170.1", models=["gpt-x"]).launch(a_request())
-    assert launch.program == AgentProgram("codex", "0.170.1")
-    assert launch.models == (MODEL, "gpt-x")
+    agent = an_agent(version="0.170.1", models=["gpt-x"])
+    assert agent.program == AgentProgram("codex", "0.170.1")
+    assert agent.launch(a_request()).models == (MODEL, "gpt-x")
 
 
 @pytest.mark.parametrize("prompt", ["x" * 200_000, "--model evil", "-"])

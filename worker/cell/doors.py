@@ -1,0 +1,125 @@
+"""The doors of one attempt: one for each session whose arm names a provider, all on one purse.
+
+A session that could not be what it was meant to be because its provider did not answer has proven nothing about the
+arm: that is the provider's fault, and the attempt's. All else that a provider says is the session's own business.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from farm.errors import TransientError
+from farm.model import DoorReport, ExitReason, FaultKind, RequestEnd, SessionReport, Wire
+from sandbox.spec import Bind
+from worker.cell.attempt import Attempt
+from worker.cell.cast import Cast
+from worker.cell.ports import DoorPorts
+from worker.cell.stops import ProviderFailedError
+from worker.gateway import OnPressure, OpenDoor, Pass, Purse, Upstream
+from worker.session import AGENT, AgentProgram
+from worker.staging.ground import CellFolder
+
+_RATE = frozenset({RequestEnd.RATE_LIMITED})
+_OUTAGE = frozenset({RequestEnd.UNAVAILABLE, RequestEnd.STALLED, RequestEnd.MALFORMED})
+_KEY_REFUSED = frozenset({401, 403})
+
+
+@dataclass(frozen=True, slots=True)
+class SessionDoor:
+    """An open door: where its socket is, and what goes through it."""
+
+    socket: Path
+    traffic: OpenDoor
+
+
+@dataclass(frozen=True, slots=True)
+class Doors:
+    """Opens the doors of one attempt."""
+
+    ports: DoorPorts
+    attempt: Attempt
+    folder: CellFolder
+    upstream: Upstream | None
+    """None: the arm names no provider, and no session has a door."""
+    purse: Purse
+    on_pressure: OnPressure
+
+    def wire(self, wires: tuple[Wire, ...]) -> Wire | None:
+        """Choose the first of an agent's wires that the provider speaks; TransientError when it speaks none."""
+        if self.upstream is None:
+            return None
+        for wire in wires:
+            if wire in self.upstream.wires:
+                return wire
+        spoken = ", ".join(sorted(self.upstream.wires))
+        raise TransientError(
+            f"the provider {self.upstream.name!r} of this host speaks {spoken}, and the agent needs one of "
+            f"{', '.join(wires)}; correct FARM_PROVIDERS"
+        )
+
+    def program(self, wanted: AgentProgram | None) -> tuple[Bind, ...]:
+        """Say where the agent's own program stands; TransientError when this host does not have it."""
+        if wanted is None:
+            return ()
+        place = self.ports.agents / wanted.kind / wanted.version
+        if not place.is_dir():
+            raise TransientError(
+                f"this host has no {wanted.kind} {wanted.version} in {self.ports.agents}; "
+                f"install it with ops/agents.sh, or correct FARM_AGENTS"
+            )
+        return (Bind(place, AGENT),)
+
+    @contextmanager
+    def open(self, name: str, models: tuple[str, ...]) -> Iterator[SessionDoor | None]:
+        """Open the door of the session called `name` for the block; what it used is kept, however the block ends."""
+        if self.upstream is None:
+            yield None
+            return
+        socket = self.folder.new_socket()
+        owner = (self.folder.owner.uid, self.folder.owner.gid)
+        pass_ = Pass(self.upstream, models, self.purse)
+        traffic: OpenDoor | None = None
+        try:
+            with self.ports.gateway.open(socket, owner, pass_, self.on_pressure) as traffic:
+                yield SessionDoor(socket, traffic)
+        finally:
+            if traffic is not None:
+                self.attempt.keeper.keep(f"session.{name}.usage", "application/jsonl", traffic.log())
+
+
+def doors(cast: Cast, attempt: Attempt, folder: CellFolder, ports: DoorPorts, on_pressure: OnPressure) -> Doors:
+    """Make an attempt's doors; raise TransientError when this host does not know the provider, or its key."""
+    upstream = None if cast.arm.provider is None else ports.upstream(cast.arm.provider)
+    return Doors(ports, attempt, folder, upstream, Purse(cast.plan.cell_budget, cast.prices), on_pressure)
+
+
+def with_door(report: SessionReport, door: DoorReport) -> SessionReport:
+    """Put what the door saw into a session's report; raise ProviderFailedError when its provider failed it."""
+    _ensure_provider_answered(report, door)
+    if report.problem is not None and door.ends.get(RequestEnd.OVER_BUDGET):
+        return report.model_copy(
+            update={
+                "door": door,
+                "reason": ExitReason.BUDGET_LIMIT,
+                "problem": f"the cell's budget was used up: {door.last_failure_detail or 'no request went through'}",
+            }
+        )
+    return report.model_copy(update={"door": door})
+
+
+def _ensure_provider_answered(report: SessionReport, door: DoorReport) -> None:
+    """Raise when the provider failed last and the session did not get over it, or when it never answered at all."""
+    failure = door.last_failure
+    never_answered = not door.ends.get(RequestEnd.ANSWERED)
+    if failure is None or (report.problem is None and not never_answered):
+        return
+    is_key_refused = failure is RequestEnd.REJECTED and door.last_failure_status in _KEY_REFUSED
+    if failure in _RATE:
+        kind = FaultKind.RATE_LIMIT
+    elif failure in _OUTAGE or is_key_refused:
+        kind = FaultKind.PROVIDER
+    else:
+        return
+    said = door.last_failure_detail or failure
+    raise ProviderFailedError(kind, f"provider {door.provider!r}: {said}", door.retry_after_s)
