@@ -19,6 +19,9 @@ class Bind:
     writable: bool = False
 
 
+TMP = "/tmp"  # noqa: S108 (a name inside the sandbox)
+"""A guest's temporary folder: a tmpfs of `tmp_bytes`, or what a bind puts in its place."""
+
 DOOR = "/run/model.sock"
 """Where a guest finds its door's socket."""
 
@@ -64,6 +67,16 @@ class Limits:
     tmp_bytes: int
     cpus: float | None = None
     """Processors' worth of time, held where there are control groups; None is as much as there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiskSize:
+    """Bounds of a disk, on which the sources of any number of binds may lie: see `sandbox.disk`."""
+
+    size_bytes: int
+    """So much a guest can write, a percent more at most."""
+    inodes: int
+    """Files, folders and links, rounded up to what the file system's groups hold; at most one for each 4 KiB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +130,11 @@ class Exit:
     peak_memory_bytes: int | None = None
     peak_processes: int | None = None
     """Of the whole tree, the sandbox's own two or three included; with a tool room, of the fuller one of both."""
+    peak_disk_bytes: int | None = None
+    peak_inodes: int | None = None
+    """Of the disk that it ran on, if it had one, as it was seen every 0.1 s and at the end."""
     limits_touched: tuple[str, ...] = ()
-    """memory, processes: run into at least once, by the tree or its tool room, whether or not that ended anything."""
+    """memory, processes, by the tree or its tool room, disk, inodes: run into at least once, whatever that ended."""
     cut: tuple[Stream, ...] = ()
     """The outputs of which the sink did not get all: they went past their limit."""
 

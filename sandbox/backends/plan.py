@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from sandbox.spec import DOOR, Bind, SandboxSpec
+from sandbox.spec import DOOR, TMP, Bind, SandboxSpec
 
 GUEST_ID = 1000
 INIT = "/.init"
-DEFAULT_ENV = {"LANG": "C.UTF-8", "PATH": "/usr/local/bin:/usr/bin:/bin", "TMPDIR": "/tmp", "USER": "agent"}  # noqa: S108 (a name inside the sandbox)
+DEFAULT_ENV = {"LANG": "C.UTF-8", "PATH": "/usr/local/bin:/usr/bin:/bin", "TMPDIR": TMP, "USER": "agent"}
 _SHM_BYTES = 64 << 20
 _RUN_BYTES = 16 << 20
 _NO_BOUND = 1 << 62
@@ -91,6 +91,11 @@ def ours_inside(spec: SandboxSpec) -> int:
     return 1 if spec.door is None else 2
 
 
+def is_tmp_bound(spec: SandboxSpec) -> bool:
+    """Tell whether a bind is the guest's temporary folder."""
+    return any(bind.target == TMP for bind in spec.binds)
+
+
 def is_home_bound(spec: SandboxSpec) -> bool:
     """Tell whether the guest's home is in one of its binds, so that none is made for it."""
     return any(spec.home == bind.target or spec.home.startswith(f"{bind.target}/") for bind in spec.binds)
@@ -131,7 +136,8 @@ def _system(host: HostLayout) -> Iterator[str]:
 def _private(spec: SandboxSpec) -> Iterator[str]:
     yield from ("--proc", "/proc", "--dev", "/dev")
     yield from ("--size", str(_SHM_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm", "--remount-ro", "/dev")  # noqa: S108 (a name inside the sandbox)
-    yield from ("--size", str(spec.limits.tmp_bytes), "--perms", "1777", "--tmpfs", "/tmp")  # noqa: S108 (a name inside the sandbox)
+    if not is_tmp_bound(spec):
+        yield from ("--size", str(spec.limits.tmp_bytes), "--perms", "1777", "--tmpfs", TMP)
     yield from ("--size", str(_RUN_BYTES), "--tmpfs", "/run")
     if not is_home_bound(spec):
         yield from ("--size", str(_RUN_BYTES), "--perms", "0700", "--tmpfs", spec.home)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from sandbox.backends import drills, host_facts, verdicts
+from sandbox.backends import disk_drill, drills, host_facts, verdicts
 from sandbox.backends.drills import LIMITS, WITNESS, Unfiltered, system_python, witness_spec
 from sandbox.backends.naive import Naive
 from sandbox.backends.verdicts import HIDDEN_VARIABLE, OUT, REPORT, WRITTEN, HostSide, Sight, Testimony, Witnesses
@@ -101,6 +101,7 @@ def _probes(backend: Probed, scene: _Scene) -> Iterator[Probe]:
     yield from verdicts.bounds(inside)
     yield drills.memory(backend)
     yield drills.processors(backend)
+    yield disk_drill.disk(backend, scene.folder, scene.out)
     yield drills.killing(backend, scene.out, scene.binds)
     yield from host_facts.probes(scene.folder)
 

@@ -18,7 +18,7 @@ from sandbox.errors import SandboxError
 from sandbox.limits import Group, Usage
 from sandbox.process.launch import Running
 from sandbox.process.tree import Ending
-from sandbox.spec import TOOL, Bind, Exit, ExitKind, SandboxSpec, Stream
+from sandbox.spec import TMP, TOOL, Bind, Exit, ExitKind, SandboxSpec, Stream
 from sandbox.streams import Outlet
 
 _SOCKET = "/run/tools.sock"
@@ -133,13 +133,17 @@ def _room(spec: SandboxSpec, tool: Bind) -> SandboxSpec:
         spec,
         argv=(TOOL, "--serve"),
         cwd="/",
-        binds=(*(bind for bind in spec.binds if not _holds(bind.target, spec.home)), tool),
+        binds=(*(bind for bind in spec.binds if not _is_the_sessions_own(bind, spec)), tool),
         # The server is one of the processes that the kernel counts.
         limits=replace(spec.limits, processes=spec.limits.processes + 1),
         door=None,
         tools=None,
         stdin=b"",
     )
+
+
+def _is_the_sessions_own(bind: Bind, spec: SandboxSpec) -> bool:
+    return bind.target == TMP or _holds(bind.target, spec.home)
 
 
 def _holds(target: str, home: str) -> bool:

@@ -18,9 +18,9 @@ from pathlib import Path
 
 from sandbox.backends import refusals, slots, workroot
 from sandbox.backends.host_run import HostEnd, HostOrder, run_on_host
-from sandbox.backends.plan import DEFAULT_ENV, is_home_bound
+from sandbox.backends.plan import DEFAULT_ENV, is_home_bound, is_tmp_bound
 from sandbox.errors import SandboxCommandError, SandboxError, SandboxRefusedError, SandboxUnavailableError
-from sandbox.spec import Exit, ExitKind, Facts, Limits, Probe, SandboxSpec, Sink
+from sandbox.spec import TMP, Exit, ExitKind, Facts, Limits, Probe, SandboxSpec, Sink
 
 _PROBE_LIMITS = Limits(
     wall_s=10.0,
@@ -108,7 +108,8 @@ def _places(root: Path, owner: tuple[int, int]) -> Iterator[_Places]:
 def _placed(spec: SandboxSpec, places: _Places) -> HostOrder:
     sources = {bind.target: str(bind.source) for bind in spec.binds}
     here = _Rewriting(sources if is_home_bound(spec) else {**sources, spec.home: str(places.home)})
-    env = {**DEFAULT_ENV, "TMPDIR": str(places.tmp), "HOME": spec.home, **spec.env}
+    tmp = TMP if is_tmp_bound(spec) else str(places.tmp)
+    env = {**DEFAULT_ENV, "TMPDIR": tmp, "HOME": spec.home, **spec.env}
     moved = replace(
         spec,
         argv=tuple(here.rewritten(word) for word in spec.argv),

@@ -13,6 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from sandbox.backends.bubblewrap import Bubblewrap
+from sandbox.disk import find
 from sandbox.door import listening
 from sandbox.spec import Bind, Door, Limits, SandboxSpec, Stream, ToolRoom
 from sandbox.testing import SandboxConformance
@@ -106,7 +107,14 @@ def call(backend, home, order):
     return told(exit_, heard)
 
 
+def disks(home):
+    """Ask for disks."""
+    found = find(home / "disks", home / "images")
+    return {"is": found.disks is not None, "reason": found.reason}
+
+
 DEEDS = {
+    "disks": lambda _backend, home, _order: disks(home),
     "conform": lambda backend, _home, _order: conform(backend),
     "visit": visit,
     "call": call,

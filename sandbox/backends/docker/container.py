@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from sandbox.backends.plan import DEFAULT_ENV, is_home_bound
-from sandbox.spec import Bind, SandboxSpec
+from sandbox.backends.plan import DEFAULT_ENV, is_home_bound, is_tmp_bound
+from sandbox.spec import TMP, Bind, SandboxSpec
 
 Json = Mapping[str, object]
 
@@ -89,10 +89,9 @@ def _mount(bind: Bind) -> Json:
 
 def _tmpfs(spec: SandboxSpec, owner: tuple[int, int]) -> Mapping[str, str]:
     common = "rw,exec,nosuid,nodev"
-    made = {
-        "/tmp": f"{common},mode=1777,size={spec.limits.tmp_bytes}",  # noqa: S108 (a name inside the sandbox)
-        "/run": f"{common},mode=0755,size={_SMALL_BYTES}",
-    }
+    made = {"/run": f"{common},mode=0755,size={_SMALL_BYTES}"}
+    if not is_tmp_bound(spec):
+        made[TMP] = f"{common},mode=1777,size={spec.limits.tmp_bytes}"
     if not is_home_bound(spec):
         made[spec.home] = f"{common},mode=0700,size={_SMALL_BYTES},uid={owner[0]},gid={owner[1]}"
     return made

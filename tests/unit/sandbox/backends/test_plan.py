@@ -88,6 +88,12 @@ def test_a_door_is_bound_read_only_in_a_place_that_is_the_sandboxes_own():
     assert "/run/model.sock" not in words()
 
 
+def test_tmp_is_a_tmpfs_unless_a_bind_is_in_its_place():
+    bound = replace(SPEC, binds=(Bind(Path("/host/tmp"), "/tmp", writable=True),))  # noqa: S108 (inside the sandbox)
+    assert not holds(words(bound), "--tmpfs", "/tmp")  # noqa: S108 (inside the sandbox)
+    assert holds(words(bound), "--bind", "/host/tmp", "/tmp")  # noqa: S108 (inside the sandbox)
+
+
 def test_home_is_a_small_tmpfs_unless_a_bind_covers_it():
     assert holds(words(), "--tmpfs", "/home/agent")
     homed = replace(SPEC, binds=(Bind(Path("/h/home"), "/home/agent", writable=True),))
