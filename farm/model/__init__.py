@@ -26,7 +26,7 @@ from farm.model.evidence import (
 from farm.model.fault import Fault, FaultKind, Owner
 from farm.model.fleet import needs, offers, program_need, provider_need, sandbox_need, unserved
 from farm.model.globs import matches_any
-from farm.model.limits import GIB, KIB, MIB, CheckLimits, Limits, Positive, Seconds
+from farm.model.limits import GIB, KIB, MIB, CheckLimits, Limits, Positive, ProcessLimits, Seconds
 from farm.model.metric import Direction, Measured, Metric, MetricName, MetricSource, Number
 from farm.model.names import CellId, Name, PluginGroup, RelativePath, SweepId, cell_id, sweep_id
 from farm.model.plan import Cell, Plan, cell_lock
@@ -128,6 +128,7 @@ __all__ = [
     "Price",
     "PriceTable",
     "ProcessExit",
+    "ProcessLimits",
     "Refusal",
     "RelativePath",
     "RepositorySpec",

@@ -54,8 +54,11 @@ class ProcessExit(Value):
     peak_memory_bytes: int | None = None
     peak_processes: int | None = None
     """Of the whole tree, the sandbox's own two or three included."""
+    peak_disk_bytes: int | None = None
+    peak_inodes: int | None = None
+    """Of the cell's disk, all that was on it, as it was seen every 0.1 s and at the end; None without one."""
     limits_touched: tuple[str, ...] = ()
-    """memory, processes: run into at least once, whether or not that ended anything."""
+    """memory, processes, disk, inodes: run into at least once, whether or not that ended anything."""
 
     @property
     def is_zero(self) -> bool:

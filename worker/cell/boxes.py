@@ -4,11 +4,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from farm.model import ExitKind, Limits, ProcessExit
+from farm.model import ExitKind, Limits, ProcessExit, ProcessLimits
 from sandbox import spec
+from sandbox.disk import DISK, Disk
 from sandbox.errors import SandboxCommandError
-from sandbox.spec import Bind, Door, Exit, Sandbox, SandboxSpec, Sink, Stream, ToolRoom
+from sandbox.spec import TMP, Bind, Door, Exit, Sandbox, SandboxSpec, Sink, Stream, ToolRoom
 from worker.session import HOME, OUT, WORKSPACE, CheckResult, Launch
+from worker.staging.disks import is_full
 from worker.staging.ground import CellFolder
 
 _NOT_FOUND = 127
@@ -24,6 +26,8 @@ class SessionBox:
     program: tuple[Bind, ...] = ()
     """The agent's own program, where the host's /usr does not hold it."""
     door: Door | None = None
+    tmp: Path | None = None
+    """Its temporary folder; None: a tmpfs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,7 @@ class CheckPlan:
     argv: tuple[str, ...]
     env: Mapping[str, str]
     workspace: Path
-    limits: Limits
+    limits: ProcessLimits
     is_writable: bool = False
     beside: tuple[Bind, ...] = ()
     """What else it sees, read-only: the hidden files, a kit."""
@@ -56,6 +60,7 @@ class Boxes:
             Bind(self.folder.workspace, WORKSPACE, writable=True),
             Bind(self.folder.out, OUT, writable=True),
             *session.program,
+            *(() if session.tmp is None else (Bind(session.tmp, TMP, writable=True),)),
         )
         box = SandboxSpec(
             argv=launch.argv,
@@ -68,7 +73,7 @@ class Boxes:
             door=session.door,
             tools=ToolRoom(self.folder.new_socket()) if launch.runs_tools else None,
         )
-        return self.sandbox.run(box, sink, self.must_stop)
+        return self._run(box, sink, self.folder.workspace)
 
     def run_check(self, plan: CheckPlan) -> CheckResult:
         """Run a check: an empty home, the workspace, the hidden files if it has any.
@@ -91,7 +96,7 @@ class Boxes:
             output[stream] += chunk
 
         try:
-            ended = self.sandbox.run(box, sink, self.must_stop)
+            ended = self._run(box, sink, plan.workspace if plan.is_writable else None)
         except SandboxCommandError as error:
             if not _is_in_workspace(plan.argv[0]):
                 raise
@@ -100,12 +105,18 @@ class Boxes:
         out, err = (bytes(output[stream]) for stream in (Stream.STDOUT, Stream.STDERR))
         return CheckResult(process_exit(ended), out, err, ended.cut)
 
+    def _run(self, box: SandboxSpec, sink: Sink, written: Path | None) -> Exit:
+        disk = None if written is None else self.folder.disk_of(written)
+        if disk is None:
+            return self.sandbox.run(box, sink, self.must_stop)
+        return disk.run(self.sandbox, box, sink, self.must_stop)
+
 
 def _is_in_workspace(program: str) -> bool:
     return ("/" in program and not program.startswith("/")) or program.startswith(f"{WORKSPACE}/")
 
 
-def _limits(limits: Limits) -> spec.Limits:
+def _limits(limits: ProcessLimits) -> spec.Limits:
     return spec.Limits(
         wall_s=limits.wall_s,
         memory_bytes=limits.memory_bytes,
@@ -115,6 +126,15 @@ def _limits(limits: Limits) -> spec.Limits:
         output_bytes=limits.output_bytes,
         tmp_bytes=limits.tmp_bytes,
     )
+
+
+def disk_limit(disk: Disk | None, error: OSError) -> ProcessExit:
+    """Say that a process could not start because a guest used its disk up; raise `error` when it is not that."""
+    if disk is None or not is_full(error):
+        raise error
+    reached = disk.reached()
+    limit = reached[0] if reached else DISK
+    return ProcessExit(kind=ExitKind.LIMIT, limit=limit, wall_s=0.0, limits_touched=reached)
 
 
 def process_exit(ended: Exit) -> ProcessExit:
@@ -128,5 +148,7 @@ def process_exit(ended: Exit) -> ProcessExit:
         cpu_s=ended.cpu_s,
         peak_memory_bytes=ended.peak_memory_bytes,
         peak_processes=ended.peak_processes,
+        peak_disk_bytes=ended.peak_disk_bytes,
+        peak_inodes=ended.peak_inodes,
         limits_touched=ended.limits_touched,
     )

@@ -9,7 +9,7 @@ from farm.model import CheckRun, OracleFinding, SessionReport, WorkspaceMode
 from sandbox.errors import SandboxError, SandboxUnhealthyError
 from sandbox.spec import Bind, Stream
 from worker.cell.attempt import Attempt
-from worker.cell.boxes import Boxes, CheckPlan
+from worker.cell.boxes import Boxes, CheckPlan, disk_limit
 from worker.cell.cast import Cast
 from worker.cell.ports import Truth
 from worker.cell.stops import VerifierBrokenError
@@ -35,8 +35,13 @@ class Checks:
         command = self.cast.task.verify
         if command is None:
             return None
-        workspace, copy = self.boxes.folder.workspace, self.boxes.folder.scratch()
-        copy_tree(workspace, listing(workspace), copy, self.boxes.folder.owner)
+        folder = self.boxes.folder
+        workspace, copy = folder.workspace, folder.new_copy()
+        try:
+            copy_tree(workspace, listing(workspace), copy, folder.owner)
+        except OSError as error:
+            # Holes are no holes in a copy: what fits on the cell's disk may not fit on another like it.
+            return CheckRun(exit=disk_limit(folder.disk_of(copy), error))
         plan = CheckPlan(command.argv, command.env, copy, command.limits, is_writable=True)
         result = self.boxes.run_check(plan)
         remove_tree(copy)

@@ -29,6 +29,7 @@ from worker.cell.recording import LineEnd, Recorder
 from worker.cell.scope import scope_finding
 from worker.cell.sessions import CellSessions
 from worker.cell.stops import StoppedError
+from worker.staging.disks import CellDisks, fitting
 from worker.staging.ground import CellFolder, Ground
 from worker.staging.templates import Templates
 from worker.trees.copying import Ownership, copy_tree
@@ -48,6 +49,7 @@ class CellLine:
         self._facts = dict(ports.sandbox.facts())
         self._ground = Ground(place.root)
         self._templates = Templates(self._ground.templates, self._ground.drafts, ports.truth.blobs)
+        self._disks = CellDisks(self._ground.find_disks, ports.sandbox.close)
         self._casting = Casting(ports.truth, ports.plugins)
         self._folder: CellFolder | None = None
         self._undead: str | None = None
@@ -135,9 +137,11 @@ class CellLine:
     def _prove(self, attempt: Attempt, cast: Cast, folder: CellFolder, pulse: Pulse) -> Evidence:
         with attempt.stage("stage"):
             template = self._templates.ready(cast.task.snapshot, cast.arm.overlay)
-            folder.prepare()
-            folder.note.write_bytes(canonical_json(attempt.claimed.lease))
-            copy_tree(template.path, template.listing, folder.workspace, folder.owner)
+            disk = self._disks.make(cast.task.limits, folder.owner)
+            with fitting(disk):
+                folder.prepare(disk)
+                folder.note.write_bytes(canonical_json(attempt.claimed.lease))
+                copy_tree(template.path, template.listing, folder.workspace, folder.owner)
         boxes = Boxes(self._ports.sandbox, self._place.slot, folder, pulse.must_stop)
         checks = Checks(cast, attempt, boxes, self._ground, self._ports.truth)
         with attempt.stage("sessions"):
@@ -154,7 +158,7 @@ class CellLine:
             pulse.check()
         return Evidence(
             lock=cast.lock,
-            sandbox=self._facts,
+            sandbox=self._facts | {"disk": self._disks.told(cast.task.limits)},
             workspace_before=template.tree.digest,
             workspace_after=after.digest,
             sessions=sessions,

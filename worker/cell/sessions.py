@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from farm.errors import SpecError
-from farm.model import SessionReport
-from sandbox.spec import Door, Exit, Stream
+from farm.model import ProcessExit, SessionReport
+from sandbox.spec import Door, Stream
 from worker.cell.attempt import Attempt
-from worker.cell.boxes import Boxes, SessionBox, process_exit
+from worker.cell.boxes import Boxes, SessionBox, disk_limit, process_exit
 from worker.cell.cast import Cast
 from worker.cell.doors import Doors, SessionDoor, with_door
 from worker.cell.pulse import Pulse
@@ -48,7 +48,7 @@ class CellSessions:
         parser = cast.agent.parser(name)
         with self.doors.open(name, launch.models) as door:
             ended = self._run(name, launch, parser, door)
-        report = parser.finish(process_exit(ended))
+        report = parser.finish(ended)
         self.pulse.check()
         return report if door is None else with_door(report, door.traffic.report())
 
@@ -59,13 +59,18 @@ class CellSessions:
             )
         self.names.add(name)
 
-    def _run(self, name: str, launch: Launch, parser: StreamParser, door: SessionDoor | None) -> Exit:
+    def _run(self, name: str, launch: Launch, parser: StreamParser, door: SessionDoor | None) -> ProcessExit:
         folder = self.boxes.folder
-        home = folder.new_home()
-        lay_home_files(launch, home, folder.owner)
+        try:
+            home, tmp = folder.new_home(), folder.new_tmp()
+            lay_home_files(launch, home, folder.owner)
+        except OSError as error:
+            # An earlier session used the disk up: that this one can't start is the arm's doing.
+            return disk_limit(folder.disk_of(folder.workspace), error)
         streams = RawStreams(folder.path, name, parser.feed)
         way_out = None if door is None else Door(door.socket, DOOR_PORT)
-        box = SessionBox(launch, home, self.cast.task.limits, self.doors.program(self.cast.agent.program), way_out)
+        program = self.doors.program(self.cast.agent.program)
+        box = SessionBox(launch, home, self.cast.task.limits, program, way_out, tmp)
         cut: tuple[Stream, ...] = ()
         try:
             ended = self.boxes.run_session(box, streams.sink)
@@ -73,7 +78,7 @@ class CellSessions:
         finally:
             streams.close()
             streams.keep(self.attempt.keeper, cut)
-        return ended
+        return process_exit(ended)
 
 
 def lay_home_files(launch: Launch, home: Path, owner: Ownership) -> None:

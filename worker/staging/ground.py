@@ -4,6 +4,8 @@
     <root>/kits/<digest>/             sources of ours that a check sees, laid out once a host
     <root>/cells/<area>/<cell>/       one cell's home, workspace and output
     <root>/stage/<area>/<stage>/      an oracle's hidden files, while it runs
+    <root>/disks/<area>/<disk>/       a cell's disk, where its task asks for one: workspace, home, output are there then
+    <root>/images/                    empty disks of each size, made once a host
 
 An area belongs to one process, which holds its folder in cells/ as long as it lives: it is made first and removed last,
 so what nobody holds there, and what has no folder there, was left by a dead one. Names are random and say nothing: a
@@ -14,13 +16,14 @@ import os
 import secrets
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
 import structlog
 
 from farm.errors import FarmError
+from sandbox.disk import Disk, Found, clear, find
 from sandbox.locks import abandoned, claim
 from worker.session import Kit
 from worker.staging.kits import ready_kit
@@ -39,6 +42,8 @@ _CELLS = "cells"
 _STAGE = "stage"
 _TEMPLATES = "templates"
 _KITS = "kits"
+_DISKS = "disks"
+_IMAGES = "images"
 NOTE = "lease.json"
 
 
@@ -47,7 +52,10 @@ class CellFolder:
     """One cell's place; a guest sees parts of it, never all."""
 
     path: Path
+    """What guests do not write: their streams, sockets, our scratch."""
     owner: Ownership
+    disks: list[Disk] = field(default_factory=list)
+    """The cell's own, if it has one, and a copy's."""
 
     @property
     def note(self) -> Path:
@@ -56,11 +64,15 @@ class CellFolder:
 
     @property
     def workspace(self) -> Path:
-        return self.path / "ws"
+        return self._for_guests / "ws"
 
     @property
     def out(self) -> Path:
-        return self.path / "out"
+        return self._for_guests / "out"
+
+    @property
+    def _for_guests(self) -> Path:
+        return self.disks[0].place if self.disks else self.path
 
     def new_home(self) -> Path:
         """Make a fresh home: nothing passes from one sandboxed process to the next through it."""
@@ -74,20 +86,40 @@ class CellFolder:
         """Name a place that does not exist yet."""
         return self.path / f"scratch-{secrets.token_hex(4)}"
 
+    def new_tmp(self) -> Path | None:
+        """Make a temporary folder on the cell's disk, if it has one."""
+        return self._new(f"tmp-{secrets.token_hex(4)}") if self.disks else None
+
+    def new_copy(self) -> Path:
+        """Name a place for a copy of the workspace: on another disk like the cell's own, if it has one."""
+        if not self.disks:
+            return self.scratch()
+        self.disks.append(self.disks[0].another())
+        return self.disks[-1].place / "ws"
+
+    def disk_of(self, place: Path) -> Disk | None:
+        """Give the disk that `place` lies on."""
+        return next((disk for disk in self.disks if place.is_relative_to(disk.place)), None)
+
     def _new(self, name: str) -> Path:
-        folder = self.path / name
+        folder = self._for_guests / name
         folder.mkdir(mode=0o700)
         give(folder, self.owner)
         return folder
 
-    def prepare(self) -> None:
-        """Make the folders that every cell has."""
+    def prepare(self, disk: Disk | None = None) -> None:
+        """Make the folders that every cell has; what its guests write lies on `disk`, if there is one."""
+        if disk is not None:
+            self.disks.append(disk)
         self.path.mkdir(mode=0o700)
         give(self.path, self.owner)
         self._new("out")
 
     def remove(self) -> None:
-        """Remove all of it; raise TreeError when something stays."""
+        """Remove all of it, once its guests are dead; raise TreeError or OSError when something stays."""
+        while self.disks:
+            self.disks[-1].remove()
+            self.disks.pop()
         remove_tree(self.path)
 
 
@@ -100,6 +132,7 @@ class Ground:
         prepare_root(root)
         self._held = claim(root / _CELLS, lambda area: area.mkdir(mode=0o711))
         self._cells, self._stage = self._held.path, root / _STAGE / self._held.path.name
+        self._disks = root / _DISKS / self._held.path.name
         try:
             self._stage.mkdir(mode=0o711)
         except OSError:
@@ -122,13 +155,18 @@ class Ground:
         give(stage, Ownership(os.geteuid(), group.gid))
         return stage
 
+    def find_disks(self) -> Found:
+        """Make ready for disks, once: the folder for them is this process's own, too."""
+        return find(self._disks, self._root / _IMAGES)
+
     def kit(self, kit: Kit) -> Path:
         """Give the folder of `kit`, laying it out when this host has none."""
         return ready_kit(self._root / _KITS, self.drafts, kit)
 
     def close(self) -> None:
-        """Give the areas up, at the process's end. Raises TreeError when something stays."""
+        """Give the areas up, at the process's end. Raises TreeError or OSError when something stays."""
         with closing(self._held):
+            clear(self._disks)
             remove_tree(self._stage)
             remove_tree(self._cells)
 
@@ -141,7 +179,7 @@ def prepare_root(root: Path) -> None:
     if not root.exists():
         root.mkdir(parents=True, exist_ok=True)
         root.chmod(0o711)
-    for name, mode in ((_CELLS, 0o711), (_STAGE, 0o711), (_KITS, 0o711), (_TEMPLATES, 0o700)):
+    for name, mode in ((_CELLS, 0o711), (_STAGE, 0o711), (_KITS, 0o711), (_DISKS, 0o711), (_TEMPLATES, 0o700)):
         (root / name).mkdir(exist_ok=True)
         (root / name).chmod(mode)
 
@@ -149,21 +187,33 @@ def prepare_root(root: Path) -> None:
 def clear_leftovers(root: Path, look: LastLook) -> int:
     """Remove the areas of dead processes and return how many there were; a living process's are never touched."""
     prepare_root(root)
-    stages, cleared = root / _STAGE, 0
+    stages, disks, cleared = root / _STAGE, root / _DISKS, 0
     for cells in abandoned(root / _CELLS):
+        is_unmounted = _try_to_clear(disks / cells.name)  # first: whatever becomes of the rest, its devices are free
         try:
             tells = [look(folder) for folder in sorted(cells.iterdir())]
         except (FarmError, OSError) as error:
             _log.warning("leftovers.kept", area=str(cells), problem=str(error))
             continue
-        is_gone = _try_to_remove(stages / cells.name) and _try_to_remove(cells)
+        is_gone = is_unmounted and _try_to_remove(stages / cells.name) and _try_to_remove(cells)
         for tell in tells:
             tell(None if is_gone else f"{cells} could not be removed; remove it by hand")
         cleared += is_gone
     for stage in tuple(stages.iterdir()):
         if not (root / _CELLS / stage.name).exists():
             _try_to_remove(stage)
+    for disk in tuple(disks.iterdir()):
+        if not (root / _CELLS / disk.name).exists():
+            _try_to_clear(disk)
     return cleared
+
+
+def _try_to_clear(disks: Path) -> bool:
+    try:
+        clear(disks)
+    except OSError:
+        return False  # looked at again at the next start
+    return True
 
 
 def _try_to_remove(folder: Path) -> bool:

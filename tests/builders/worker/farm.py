@@ -50,13 +50,12 @@ FILES: Mapping[str, str] = {"README.md": "A repository.\n", "src/a.py": "A = 1\n
 SHORT = Limits(wall_s=20.0, output_bytes=1 << 16)
 ANY = "*"
 
-PLUGINS = Plugins(
-    {
-        "agents": {"command": CommandAgent, "scripted": ScriptedAgent},
-        "programs": {"single": SingleProgram},
-        "oracles": {"answer": AnswerOracle, "command": CommandOracle, "pytest": PytestOracle},
-    }
-)
+GIVEN: Mapping[str, Mapping[str, Any]] = {
+    "agents": {"command": CommandAgent, "scripted": ScriptedAgent},
+    "programs": {"single": SingleProgram},
+    "oracles": {"answer": AnswerOracle, "command": CommandOracle, "pytest": PytestOracle},
+}
+PLUGINS = Plugins(GIVEN)
 
 
 def a_tar(files: Mapping[str, str | bytes]) -> bytes:
