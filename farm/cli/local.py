@@ -15,8 +15,8 @@ from farm.cli.drive import Drive, coordinate_in_turn, open_drive, write_cancel
 from farm.cli.finishing import conclude, finish
 from farm.cli.interrupts import Interrupts
 from farm.coordinator.loop import CoordinatorEnd, EndKind
-from farm.errors import TransientError
-from farm.model import SweepId
+from farm.errors import SpecError, TransientError
+from farm.model import Plan, SweepId, unserved
 from farm.ports import Store
 
 _WORKER_PATIENCE_S = 3.5
@@ -28,8 +28,8 @@ _START_LOOK_S = 0.05
 class LocalRun:
     """What a local run was asked for."""
 
-    name: str
-    """Of the worker's log."""
+    plan: Plan
+    """What is to be run; its name is the worker's log's."""
     open_sweep: Callable[[], SweepId]
     """Called when a worker is ready: nothing is stored for a machine that can't run it."""
     store: Store
@@ -46,6 +46,7 @@ def go_on(ctx: click.Context, run: LocalRun) -> None:
         with _worker(run, exchange) as worker:
             if worker is not None and not _is_ready(worker, exchange, others, interrupts):
                 ctx.exit(INTERRUPTED)
+            _ensure_served(run, exchange)
             drive = open_drive(run.open_sweep(), run.store, exchange)
             end = _coordinate(drive, worker, interrupts, run)
         if interrupts.asked_to_cancel:
@@ -54,6 +55,16 @@ def go_on(ctx: click.Context, run: LocalRun) -> None:
             _conclude_here(ctx, run, drive, interrupted=interrupts.asked_to_stop)
     click.echo(f"{drive.sweep} is open; go on with:  farm resume {drive.sweep}", err=True)
     ctx.exit(INTERRUPTED if end.kind is EndKind.INTERRUPTED else OPEN)
+
+
+def _ensure_served(run: LocalRun, exchange: Exchange) -> None:
+    """Raise SpecError before anything is stored for a sweep that no host which works now can run."""
+    lacking = list(unserved(run.plan, exchange.hosts.live()))
+    if lacking:
+        raise SpecError(
+            "; ".join(lacking) + ". An agent's program is installed by ops/agents.sh; a provider needs its key, "
+            "or an entry in the file that FARM_PROVIDERS names"
+        )
 
 
 def _conclude_here(ctx: click.Context, run: LocalRun, drive: Drive, *, interrupted: bool) -> None:
@@ -73,7 +84,7 @@ def _worker(run: LocalRun, exchange: Exchange) -> Iterator[bootstrap.LocalWorker
         yield None
         return
     env = bootstrap.worker_environment(run.settings, exchange.url, run.store.url)
-    log = _log_folder() / f"{run.name}-worker.log"
+    log = _log_folder() / f"{run.plan.name}-worker.log"
     if not run.as_json:
         click.echo(f"starting a worker; its log is {log}", err=True)
     with bootstrap.local_worker_process(run.slots, env, log) as worker:

@@ -25,4 +25,4 @@ def command(ctx: click.Context, sweep: SweepId, *, slots: int | None, store: str
     place = bootstrap.open_store(store, settings)
     plan = bootstrap.known_sweep(place, sweep)
     is_over = any(place.records.read(key) is not None for key in (close_key(sweep), cancel_key(sweep)))
-    go_on(ctx, LocalRun(plan.name, lambda: sweep, place, settings, 0 if is_over else slots, as_json))
+    go_on(ctx, LocalRun(plan, lambda: sweep, place, settings, 0 if is_over else slots, as_json))

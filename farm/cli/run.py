@@ -39,4 +39,4 @@ def command(ctx: click.Context, sweep_file: Path, *, slots: int | None, store: s
         plan = draft.deliver(place.blobs)
         return submit(plan, None, place.records, submitted_by=submitter(), clock=bootstrap.clock())
 
-    go_on(ctx, LocalRun(draft.plan.name, open_sweep, place, settings, slots, as_json))
+    go_on(ctx, LocalRun(draft.plan, open_sweep, place, settings, slots, as_json))
