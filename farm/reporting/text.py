@@ -63,7 +63,11 @@ def count_text(value: int | None) -> str:
 
 
 def money_text(value: Decimal | None) -> str:
-    return UNKNOWN if value is None else f"${value:,.4f}"
+    """Write US dollars; what rounds to nothing has no sign."""
+    if value is None:
+        return UNKNOWN
+    cents = round(value, 4) + Decimal(0)  # adds away a negative zero
+    return f"-${-cents:,.4f}" if cents < 0 else f"${cents:,.4f}"
 
 
 def share_text(value: float | None) -> str:

@@ -67,3 +67,4 @@ def test_units_are_those_a_person_reads() -> None:
     ]
     assert [size_text(n) for n in (0, 1023, 1024, 5 * 1024**3)] == ["0 B", "1023 B", "1.0 KiB", "5.0 GiB"]
     assert [money_text(m) for m in (None, Decimal(0), Decimal("1.23456"))] == ["unknown", "$0.0000", "$1.2346"]
+    assert [money_text(Decimal(m)) for m in ("-0.0000001", "-1234.5")] == ["$0.0000", "-$1,234.5000"]
