@@ -11,8 +11,9 @@ import pytest
 
 from sandbox.backends.docker import Docker
 from sandbox.errors import SandboxError, SandboxRefusedError, SandboxUnavailableError
-from sandbox.spec import Door, ExitKind, ToolRoom
+from sandbox.spec import Bind, DiskSize, Door, ExitKind, ToolRoom
 from sandbox.testing import LIMITS, Heard, script
+from tests.builders.disks import some_disks
 from tests.builders.sandbox_rooms import work_root
 from tests.services.docker import a_small_tree
 from tests.services.programs import program
@@ -63,6 +64,24 @@ def test_a_child_out_of_memory_that_its_parent_got_over_is_that_limit_as_well(bo
     text = "dd if=/dev/zero of=/dev/null bs=100M count=1; exit 0"
     exit_ = _run(box, replace(script(text), limits=replace(LIMITS, memory_bytes=32 << 20)))
     assert (exit_.kind, exit_.limit) == (ExitKind.LIMIT, "memory")
+
+
+def test_a_disk_holds_what_a_container_writes_and_a_full_one_is_named(box):
+    with some_disks() as disks:
+        made = disks.make(DiskSize(4 << 20, 64), box.owner(0))
+        binds = []
+        for name, target in (("ws", "/cell/ws"), ("tmp", "/tmp")):  # noqa: S108 (inside the container)
+            (made.place / name).mkdir()
+            os.chown(made.place / name, *box.owner(0))
+            binds.append(Bind(made.place / name, target, writable=True))
+        limits = replace(LIMITS, file_size_bytes=64 << 20)
+        text = "echo here >/tmp/x; dd if=/dev/zero of=/cell/ws/big bs=65536 count=100; echo $?"
+        heard = Heard()
+        exit_ = made.run(box, replace(script(text, *binds), limits=limits), heard, lambda: False)
+        assert (heard.stdout, exit_.limits_touched) == (b"1\n", ("disk",))
+        assert (made.place / "tmp" / "x").read_text() == "here\n"
+        assert (made.place / "ws" / "big").stat().st_size > 3.9 * (1 << 20)
+        made.remove()
 
 
 def test_no_more_processes_than_the_limit_at_once(box):
