@@ -56,6 +56,7 @@ class Skill(Value):
 
     name: str
     arguments: str | None = None
+    """For agents whose skills take some."""
 
 
 class Call(Value):

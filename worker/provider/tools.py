@@ -9,7 +9,7 @@ from typing import assert_never
 from pydantic import JsonValue
 
 from worker.provider.answer import NativeCall
-from worker.provider.asked import Asked, Form, Offered, Speaker, mapping
+from worker.provider.asked import Asked, Form, Offered, Speaker, mapping, text
 from worker.provider.script import Act, Call, Run, Skill, Write
 
 _WRITERS = ("Write", "write", "write_file")
@@ -19,10 +19,12 @@ _CODE = "exec"
 """A tool that takes JavaScript, in which the shell is a function."""
 _LAST_WORD = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
 """mini-swe-agent ends when a command prints this line; its answer is what is printed after it."""
+_NO_RELATIVE = "Relative paths are not supported"
 _PATH_FIELDS = ("file_path", "filePath", "path")
 _TEXT_FIELDS = ("content", "text")
 _COMMAND_FIELDS = ("cmd", "command")
 _SKILL_FIELDS = ("skill", "name")
+_ARGUMENTS = "args"
 _EXTRAS: Mapping[str, JsonValue] = {"description": "A step of the script", "is_background": False}
 """Fields that some agents require beside the command."""
 
@@ -61,7 +63,7 @@ def ending(tools: Mapping[str, Offered], answer: str) -> NativeCall:
 def _write(tools: Mapping[str, Offered], write: Write) -> NativeCall:
     tool = _first(tools, _WRITERS)
     path, content = (None, None) if tool is None else (_field(tool, _PATH_FIELDS), _field(tool, _TEXT_FIELDS))
-    if tool is not None and path is not None and content is not None:
+    if tool is not None and path is not None and content is not None and _takes_relative(tool, path):
         return NativeCall(tool.name, {path: write.path, content: write.text})
     folder = posixpath.dirname(write.path)
     steps = [f"mkdir -p -- {shlex.quote(folder)}"] if folder else []
@@ -88,8 +90,8 @@ def _skill(tools: Mapping[str, Offered], skill: Skill) -> NativeCall:
     field = None if tool is None else _field(tool, _SKILL_FIELDS)
     if tool is None or field is None:
         raise _no_tool(tools, "invokes a skill", _SKILLS)
-    arguments: dict[str, JsonValue] = {} if skill.arguments is None else {"args": skill.arguments}
-    return NativeCall(tool.name, {field: skill.name, **arguments})
+    takes = skill.arguments is not None and _ARGUMENTS in tool.fields
+    return NativeCall(tool.name, {field: skill.name, **({_ARGUMENTS: skill.arguments} if takes else {})})
 
 
 def _first(tools: Mapping[str, Offered], names: tuple[str, ...]) -> Offered | None:
@@ -98,6 +100,11 @@ def _first(tools: Mapping[str, Offered], names: tuple[str, ...]) -> Offered | No
 
 def _field(tool: Offered, names: tuple[str, ...]) -> str | None:
     return next((name for name in names if name in tool.fields), None)
+
+
+def _takes_relative(tool: Offered, path: str) -> bool:
+    """Say whether a path may be relative: several agents ask for absolute ones, but only Qwen Code insists."""
+    return _NO_RELATIVE not in text(mapping(tool.fields[path]).get("description"))
 
 
 def _no_tool(tools: Mapping[str, Offered], does: str, names: tuple[str, ...]) -> NoToolError:

@@ -67,6 +67,12 @@ def test_a_command_is_run_by_the_agents_own_shell(tools: dict[str, Offered], cal
     assert in_terms_of(tools, act(run={"command": "ls"})) == call
 
 
+def test_a_file_is_written_by_the_shell_where_the_tool_insists_on_absolute_paths() -> None:
+    path = {"type": "string", "description": "An absolute path. Relative paths are not supported."}
+    tools = {"write_file": Offered("write_file", {"file_path": path, "content": TEXT}), **MINI}
+    assert in_terms_of(tools, act(write={"path": "a.txt", "text": "hi"})).tool == "bash"
+
+
 def test_a_file_is_written_by_the_shell_where_there_is_no_tool_for_it(tmp_path: Path) -> None:
     call = in_terms_of(CODEX, act(write={"path": "deep down/it's.txt", "text": NASTY}))
     assert isinstance(call.input, dict)
@@ -78,7 +84,7 @@ def test_a_file_is_written_by_the_shell_where_there_is_no_tool_for_it(tmp_path: 
     ("tools", "call"),
     [
         (CLAUDE, NativeCall("Skill", {"skill": "deploy", "args": "now"})),
-        (OPENCODE, NativeCall("skill", {"name": "deploy", "args": "now"})),
+        (OPENCODE, NativeCall("skill", {"name": "deploy"})),
     ],
 )
 def test_a_skill_is_invoked_by_the_agents_own_tool(tools: dict[str, Offered], call: NativeCall) -> None:
