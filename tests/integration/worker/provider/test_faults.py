@@ -88,7 +88,7 @@ def test_a_cut_connection_ends_in_the_middle(wire: Wire, streamed: bool) -> None
     with _serving(text=TEXT, malformed="cut", usage=USAGE) as provider, pytest.raises(IncompleteRead) as caught:
         wires.ask(provider.url, wire, streamed=streamed)
     assert caught.value.partial
-    assert not caught.value.partial.endswith(b"}")
+    assert not caught.value.partial.endswith((b"}", b"\n"))
 
 
 @ALL
@@ -104,6 +104,26 @@ def test_a_whole_answer_may_be_no_json(wire: Wire) -> None:
 def test_what_is_malformed_comes_where_it_should(wire: Wire) -> None:
     with _serving(text=TEXT, malformed="error", after_events=1) as provider:
         assert len(wires.events(wires.ask(provider.url, wire, streamed=True).body)) == 2
+
+
+@ALL
+def test_what_is_malformed_comes_in_the_middle_when_nothing_else_is_said(wire: Wire) -> None:
+    with serving(
+        {"rules": [{"times": 1, "reply": {"text": TEXT}}, {"reply": {"text": TEXT, "malformed": "error"}}]}
+    ) as up:
+        whole, broken = (wires.events(wires.ask(up.url, wire, streamed=True).body) for _ in range(2))
+    assert len(broken) - 1 == len(whole) // 2 > 0
+
+
+def test_an_answer_waits_as_long_as_the_script_says_unless_its_reply_says_otherwise() -> None:
+    rules = [{"when": {"prompt": "now"}, "reply": {"text": "x", "latency_s": 0}}, {"reply": {"text": "x"}}]
+    with serving({"latency_s": 3600, "rules": rules}) as provider:
+        assert wires.ask(provider.url, Wire.CHAT, "now").status == 200
+        connection = HTTPConnection("127.0.0.1", provider.port, timeout=0.2)
+        connection.request("POST", "/v1/chat/completions", json.dumps(wires.body_of(Wire.CHAT, "later")))
+        with pytest.raises(TimeoutError):
+            connection.getresponse()
+        connection.close()
 
 
 def test_a_stall_before_the_headers_says_nothing_for_ever() -> None:

@@ -96,6 +96,35 @@ def test_native_usage_comes_as_it_is_written(wire: Wire, streamed: bool) -> None
     assert answer.usage == raw
 
 
+@ALL
+def test_a_reply_without_a_word_of_usage_has_the_scripts(wire: Wire) -> None:
+    rules = [{"when": {"prompt": "none"}, "reply": {"text": "x", "usage": None}}, {"reply": {"text": "x"}}]
+    with serving({"default_usage": GOLDEN, "rules": rules}) as provider:
+        default = wires.heard(wire, wires.ask(provider.url, wire), streamed=False)
+        none = wires.heard(wire, wires.ask(provider.url, wire, "none, please"), streamed=False)
+    assert (default.usage, none.usage) == (NATIVE[wire], None)
+
+
+def test_an_anthropic_stream_begins_with_the_input_and_one_token_of_output() -> None:
+    with serving(saying("x", **GOLDEN)) as provider:
+        stream = wires.events(wires.ask(provider.url, Wire.ANTHROPIC, streamed=True).body)
+    assert json.loads(stream[0].data)["message"]["usage"] == {**NATIVE[Wire.ANTHROPIC], "output_tokens": 1}
+    assert json.loads(stream[-2].data)["usage"] == NATIVE[Wire.ANTHROPIC]
+
+
+def test_cache_writes_are_split_by_how_long_they_are_kept() -> None:
+    with serving(saying("x", cache_write=1000, cache_write_1h=300)) as provider:
+        answer = wires.heard(Wire.ANTHROPIC, wires.ask(provider.url, Wire.ANTHROPIC), streamed=False)
+    parts = {"ephemeral_5m_input_tokens": 700, "ephemeral_1h_input_tokens": 300}
+    assert answer.usage == {"cache_creation_input_tokens": 1000, "cache_creation": parts}
+
+
+def test_a_gemini_stream_states_usage_with_its_last_words() -> None:
+    with serving(saying("some words", **GOLDEN)) as provider:
+        stream = wires.events(wires.ask(provider.url, Wire.GEMINI, streamed=True).body)
+    assert ["usageMetadata" in json.loads(event.data) for event in stream] == [False, True]
+
+
 def test_a_chat_stream_tells_usage_only_to_those_who_ask() -> None:
     body = {key: value for key, value in wires.body_of(Wire.CHAT, streamed=True).items() if key != "stream_options"}
     with serving(saying("x", **GOLDEN)) as provider:
