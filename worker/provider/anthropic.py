@@ -103,9 +103,7 @@ def _said(messages: JsonValue) -> Iterator[Said]:
             case "system":
                 yield Said(Speaker.INSTRUCTIONS, texts(content))
             case _:
-                if any(block.get("type") == "tool_result" for block in objects(content)):
-                    yield Said(Speaker.TOOL)
-                yield Said(Speaker.USER, texts(content))
+                yield Said(Speaker.USER, texts(content))  # what a tool gave is no text block
 
 
 def _opening(answer: Answer) -> dict[str, JsonValue]:

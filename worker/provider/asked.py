@@ -92,7 +92,7 @@ def texts(content: JsonValue) -> str:
     """Give the text of a message's content: a string, or parts of which some have a text."""
     if isinstance(content, str):
         return content
-    return "\n".join(text(part.get("text")) for part in objects(content) if "text" in part)
+    return "\n".join(text(part.get("text")) for part in objects(content))
 
 
 def offered(tools: Iterable[Offered]) -> dict[str, Offered]:

@@ -177,3 +177,23 @@ def test_a_body_that_is_not_the_wires_is_a_bad_request(wire: Wire, body: bytes) 
         answer = wires.send(provider.url, wires.path_of(wire), body)
     assert answer.status == 400
     assert "can't be read" in answer.json["error"]["message"]
+
+
+@ALL
+def test_a_request_that_no_rule_is_for_is_a_bad_request_that_says_so(wire: Wire) -> None:
+    with serving({"rules": [{"when": {"prompt": "cat"}, "reply": {"text": "x"}}]}) as provider:
+        answer = wires.ask(provider.url, wire, "a dog")
+    assert answer.status == 400
+    assert f"no rule for this request: wire {wire}, model 'm1', turn 0" in answer.json["error"]["message"]
+
+
+@ALL
+def test_a_tool_that_is_not_offered_is_a_bad_request_that_names_the_rule(wire: Wire) -> None:
+    script = {"rules": [{"name": "work", "reply": {"tools": [{"run": {"command": "ls"}}]}}]}
+    with serving(script) as provider:
+        none = wires.ask(provider.url, wire, tools=wires.tool_offers(wire, look=["path"]))
+        some = wires.ask(provider.url, wire, tools=wires.tool_offers(wire, bash=["command"]))
+    assert none.status == 400
+    assert "work: the reply runs a command" in none.json["error"]["message"]
+    assert provider.requests[0].rule == "work"
+    assert wires.heard(wire, some, streamed=False).calls == [("bash", {"command": "ls"})]
