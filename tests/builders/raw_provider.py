@@ -47,6 +47,8 @@ class RawProvider:
                     await reply(reader, writer)
         except (ConnectionError, asyncio.IncompleteReadError):
             self.hung_up += 1
+        except asyncio.CancelledError:
+            pass  # the test is over
         finally:
             writer.close()
 

@@ -8,6 +8,7 @@ import asyncio
 import logging
 import math
 import socket
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from http import HTTPStatus
 
@@ -57,12 +58,30 @@ class Desk:
     clock: Clock
 
 
-class _TurnedAway(asyncio.Protocol):
-    """One connection too many."""
+class _Callers(web.Server):
+    """The connections of one session, and no more of them than it needs."""
+
+    def __init__(self, answer: Callable[[web.BaseRequest], Awaitable[web.StreamResponse]], patience: Patience) -> None:
+        super().__init__(
+            answer,
+            handler_cancellation=True,
+            access_log=None,
+            logger=_log,
+            auto_decompress=False,
+            keepalive_timeout=patience.client_s,
+            tcp_keepalive=False,
+            lingering_time=_LINGER_S,
+            max_line_size=_MOST_FIELD,
+            max_field_size=_MOST_FIELD,
+            max_headers=_MOST_HEADERS,
+        )
+        self._most = patience.most_connections
 
     @override
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        transport.close()
+    def connection_made(self, handler: web.RequestHandler, transport: asyncio.Transport) -> None:
+        super().connection_made(handler, transport)
+        if len(self.connections) > self._most:
+            transport.abort()
 
 
 class Door:
@@ -77,30 +96,18 @@ class Door:
         self._relay = Relay(desk.client, desk.clock, Passage(pass_.upstream, desk.patience, ledger))
         self._running: dict[Exchange, asyncio.Task[object]] = {}
         self._held_bytes = 0
-        self._http = web.Server(
-            self._serve,
-            handler_cancellation=True,
-            access_log=None,
-            logger=_log,
-            auto_decompress=False,
-            keepalive_timeout=desk.patience.client_s,
-            tcp_keepalive=False,
-            lingering_time=_LINGER_S,
-            max_line_size=_MOST_FIELD,
-            max_field_size=_MOST_FIELD,
-            max_headers=_MOST_HEADERS,
-        )
+        self._callers = _Callers(self._serve, desk.patience)
         self._server: asyncio.Server | None = None
 
     async def open(self, listener: socket.socket) -> None:
         """Take callers."""
-        self._server = await asyncio.get_running_loop().create_server(self._greet, sock=listener, backlog=_BACKLOG)
+        self._server = await asyncio.get_running_loop().create_server(self._callers, sock=listener, backlog=_BACKLOG)
 
     async def close(self) -> None:
         """Hang up on every caller, and wait until their requests are entered."""
         if self._server is not None:
             self._server.close()
-        for connection in self._http.connections:
+        for connection in self._callers.connections:
             if connection.transport is not None:
                 connection.transport.abort()
         for task in self._running.values():
@@ -109,10 +116,6 @@ class Door:
             await asyncio.wait(self._running.values(), timeout=self._patience.close_s)
         for exchange in tuple(self._running):
             self._finish(exchange, None)
-
-    def _greet(self) -> asyncio.BaseProtocol:
-        is_full = len(self._http.connections) >= self._patience.most_connections
-        return _TurnedAway() if is_full else self._http()
 
     async def _serve(self, request: web.BaseRequest) -> web.StreamResponse:
         target = request.raw_path
