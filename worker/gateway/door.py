@@ -87,13 +87,13 @@ class _Callers(web.Server):
 class Door:
     """Serves one session, from `open` until `close`."""
 
-    def __init__(self, desk: Desk, pass_: Pass, ledger: Ledger, on_pressure: OnPressure) -> None:
+    def __init__(self, desk: Desk, pass_: Pass, on_pressure: OnPressure) -> None:
+        self.ledger = Ledger(pass_, desk.patience.most_log_bytes)
         self._patience = desk.patience
         self._clock = desk.clock
         self._pass = pass_
-        self._ledger = ledger
         self._on_pressure = on_pressure
-        self._relay = Relay(desk.client, desk.clock, Passage(pass_.upstream, desk.patience, ledger))
+        self._relay = Relay(desk.client, desk.clock, Passage(pass_.upstream, desk.patience, self.ledger))
         self._running: dict[Exchange, asyncio.Task[object]] = {}
         self._held_bytes = 0
         self._callers = _Callers(self._serve, desk.patience)
@@ -158,7 +158,7 @@ class Door:
         if isinstance(told, LocalAnswer):
             exchange.detail = exchange.detail or told.message
             exchange.status = told.status if exchange.status is None and not exchange.was_sent else exchange.status
-        self._ledger.enter(exchange, end, self._clock.now())
+        self.ledger.enter(exchange, end, self._clock.now())
         if end in _PRESSURE:
             self._on_pressure(end, exchange.retry_after_s)
 
@@ -215,7 +215,7 @@ class Door:
         if allowed and any(model not in allowed for model in asked.models):
             message = f"the model {asked.model!r} is not one of those that this session may ask: {', '.join(allowed)}"
             return LocalAnswer(HTTPStatus.BAD_REQUEST, message, RequestEnd.REFUSED)
-        if not self._ledger.has_room_for(asked.model):
+        if not self.ledger.has_room_for(asked.model):
             message = f"this session has asked {MOST_MODELS} different models: no more"
             return LocalAnswer(HTTPStatus.BAD_REQUEST, message, RequestEnd.REFUSED)
         hold = self._pass.purse.reserve(asked.bound)

@@ -12,7 +12,6 @@ import aiohttp
 from farm.errors import TransientError
 from farm.ports import Clock
 from worker.gateway.door import Desk, Door
-from worker.gateway.ledger import Ledger
 from worker.gateway.values import OnPressure, Pass, Patience
 
 _ANSWER_S = 10.0
@@ -32,9 +31,9 @@ class Engine:
         self._thread.start()
         self._desk = Desk(self._wait(_client(patience)), patience, clock)
 
-    def open(self, listener: socket.socket, pass_: Pass, ledger: Ledger, on_pressure: OnPressure) -> Door:
+    def open(self, listener: socket.socket, pass_: Pass, on_pressure: OnPressure) -> Door:
         """Serve a session at `listener`."""
-        return self._wait(self._opened(listener, pass_, ledger, on_pressure))
+        return self._wait(self._opened(listener, pass_, on_pressure))
 
     def close_door(self, door: Door) -> None:
         """End a session's requests."""
@@ -46,8 +45,8 @@ class Engine:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(_ANSWER_S)
 
-    async def _opened(self, listener: socket.socket, pass_: Pass, ledger: Ledger, on_pressure: OnPressure) -> Door:
-        door = Door(self._desk, pass_, ledger, on_pressure)
+    async def _opened(self, listener: socket.socket, pass_: Pass, on_pressure: OnPressure) -> Door:
+        door = Door(self._desk, pass_, on_pressure)
         await door.open(listener)
         return door
 

@@ -11,11 +11,11 @@ from farm.errors import ConflictError
 from farm.model import DoorReport, RequestEnd
 from farm.ports import Clock
 from sandbox.door import listening
-from worker.gateway.ledger import Ledger
 from worker.gateway.values import OnPressure, Pass, Patience
 
 if TYPE_CHECKING:
     from worker.gateway.engine import Engine
+    from worker.gateway.ledger import Ledger
 
 __all__ = ["Gateway", "OpenDoor"]
 
@@ -24,7 +24,7 @@ __all__ = ["Gateway", "OpenDoor"]
 class OpenDoor:
     """What went through one session's door; complete when its block has ended."""
 
-    _ledger: Ledger
+    _ledger: "Ledger"
 
     def report(self) -> DoorReport:
         """Sum up."""
@@ -54,11 +54,10 @@ class Gateway:
         Raises OSError when it can't listen. When the block has ended, so has every request, and the socket is gone.
         """
         engine = self._started()
-        ledger = Ledger(pass_, self._patience.most_log_bytes)
         with listening(place, owner) as listener:
-            door = engine.open(listener, pass_, ledger, on_pressure or _ignore)
+            door = engine.open(listener, pass_, on_pressure or _ignore)
             try:
-                yield OpenDoor(ledger)
+                yield OpenDoor(door.ledger)
             finally:
                 engine.close_door(door)
 
