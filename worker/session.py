@@ -27,6 +27,11 @@ DOOR_KEY = "cellfarm-holds-the-real-key"
 """What an agent is given for a key: the gateway puts the real one in its place."""
 
 
+def asset_path(name: str) -> str:
+    """Say where a session finds the arm's asset called `name`: a folder, read-only."""
+    return f"/cell/assets/{name}"
+
+
 @dataclass(frozen=True, slots=True)
 class AgentProgram:
     """A CLI that is installed below the worker's agents folder, at <kind>/<version>: seen at AGENT, read-only."""

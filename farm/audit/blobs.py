@@ -15,6 +15,8 @@ def named_blobs(plan: Plan, attempts: Iterable[Outcome | AttemptCleanup]) -> dic
     for one in attempts:
         for artifact in one.artifacts:
             named[artifact.digest] = f"artifact {artifact.role} of attempt {one.attempt} of {one.cell}"
+    if plan.prices is not None:
+        named[plan.prices] = "the price table"
     for task in plan.tasks:
         named[task.snapshot.tree] = f"the snapshot of task {task.id}"
         named[task.prompt] = f"the prompt of task {task.id}"
@@ -24,6 +26,8 @@ def named_blobs(plan: Plan, attempts: Iterable[Outcome | AttemptCleanup]) -> dic
         for digest in () if arm.overlay is None else (arm.overlay.files, arm.overlay.instructions):
             if digest is not None:
                 named[digest] = f"the overlay of arm {arm.name}"
+        for name, digest in arm.assets.items():
+            named[digest] = f"the asset {name} of arm {arm.name}"
     return named
 
 

@@ -1,12 +1,15 @@
 """Arms: ways of running a coding agent, frozen."""
 
 from enum import StrEnum
+from typing import Annotated
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 
 from farm.model.base import Value
 from farm.model.digest import Digest
 from farm.model.names import Name, RelativePath
+
+MOST_ASSETS = 16
 
 
 class ArmRole(StrEnum):
@@ -49,3 +52,5 @@ class Arm(Value):
     requires: tuple[str, ...] = ()
     """What a host must offer besides the sandbox: its provider, its agent's own program at a version."""
     overlay: Overlay | None = None
+    assets: Annotated[dict[Name, Digest], Field(max_length=MOST_ASSETS)] = {}
+    """Tar blobs of folders that its sessions see read-only, by name."""

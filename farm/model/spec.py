@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field, JsonValue, model_validator
 
-from farm.model.arm import ArmRole
+from farm.model.arm import MOST_ASSETS, ArmRole
 from farm.model.base import Value
 from farm.model.door import CellBudget
 from farm.model.limits import CheckLimits, Limits, Seconds
@@ -96,6 +96,8 @@ class ArmSpec(Value):
     provider: Name | None = None
     """Whom the agent asks for a model: a name that the workers' settings (FARM_PROVIDERS) know."""
     overlay: OverlaySpec | None = None
+    assets: Annotated[dict[Name, str], Field(max_length=MOST_ASSETS)] = {}
+    """Folders, relative to the sweep file, that the arm's sessions see at /cell/assets/<name>, read-only."""
 
 
 class CellOrder(StrEnum):

@@ -152,6 +152,7 @@ def _arm(blobs: BlobStore, arm: ArmSpec, read: ArmInput) -> Arm:
         provider=arm.provider,
         requires=read.requires,
         overlay=overlay,
+        assets={name: blobs.put(body) for name, body in read.assets.items()},
     )
 
 

@@ -5,6 +5,7 @@ All that is wrong is found before anything is stored.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -63,6 +64,7 @@ class ArmInput:
     program: Pin
     requires: tuple[str, ...]
     overlay: OverlayInput | None
+    assets: dict[str, bytes]
 
 
 @dataclass(slots=True)
@@ -89,15 +91,16 @@ class Gathering:
         return TaskInput(prompt, oracle, files) if prompt is not None and oracle is not None else None
 
     def arm(self, index: int, arm: ArmSpec) -> ArmInput | None:
-        """Check an arm's plug-ins and read its overlay."""
+        """Check an arm's plug-ins and read its overlay and assets."""
         loc: Loc = ("arms", index)
         agent = self._plugin("agents", arm.agent, (*loc, "agent"))
         program = self._pin("programs", arm.program, (*loc, "program"))
         overlay = None if arm.overlay is None else self._overlay(arm.overlay, (*loc, "overlay"))
+        assets = self._assets(arm, (*loc, "assets"))
         if agent is None or program is None:
             return None
         self._take((*loc, "provider"), lambda: _ensure_provider_fits(arm, agent.wires))
-        return ArmInput(_pin_of(arm.agent.kind, agent), program, _requirements(arm, agent), overlay)
+        return ArmInput(_pin_of(arm.agent.kind, agent), program, _requirements(arm, agent), overlay, assets)
 
     def gate(self, index: int, spec: SweepSpec) -> Pin | None:
         """Check a gate's options and that the metrics that it needs are declared."""
@@ -134,6 +137,14 @@ class Gathering:
                 (*loc, "instructions"), lambda: resolve_instructions(self.folder, overlay.instructions).encode()
             )
         return OverlayInput(files, instructions)
+
+    def _assets(self, arm: ArmSpec, loc: Loc) -> dict[str, bytes]:
+        packed: dict[str, bytes] = {}
+        for name, folder in arm.assets.items():
+            body = self._take((*loc, name), partial(pack_folder, self.folder / folder))
+            if body is not None:
+                packed[name] = body
+        return packed
 
     def _prompt(self, task: TaskSpec) -> bytes:
         if task.prompt_file is not None:

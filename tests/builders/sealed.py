@@ -82,7 +82,7 @@ def _stored_plan(store: Store) -> Plan:
     task = task.model_copy(update={"snapshot": snapshot, "oracle": oracle, "prompt": put(b"What is the version?")})
     overlay = Overlay(instructions=put(b"Answer with JSON."))
     off, on = plan.arms
-    arms = (off, on.model_copy(update={"overlay": overlay}))
+    arms = (off, on.model_copy(update={"overlay": overlay, "assets": {"tools": put(b"a folder")}}))
     return Plan.model_validate(
         plan.model_dump() | {"tasks": (task,), "arms": arms, "farm_version": __version__, "metrics": (BASH_CALLS,)}
     )

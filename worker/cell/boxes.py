@@ -23,8 +23,8 @@ class SessionBox:
     launch: Launch
     home: Path
     limits: Limits
-    program: tuple[Bind, ...] = ()
-    """The agent's own program, where the host's /usr does not hold it."""
+    beside: tuple[Bind, ...] = ()
+    """What else it sees, read-only: the agent's own program, the arm's assets."""
     door: Door | None = None
     tmp: Path | None = None
     """Its temporary folder; None: a tmpfs."""
@@ -59,7 +59,7 @@ class Boxes:
             Bind(session.home, HOME, writable=True),
             Bind(self.folder.workspace, WORKSPACE, writable=True),
             Bind(self.folder.out, OUT, writable=True),
-            *session.program,
+            *session.beside,
             *(() if session.tmp is None else (Bind(session.tmp, TMP, writable=True),)),
         )
         box = SandboxSpec(

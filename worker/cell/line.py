@@ -12,8 +12,9 @@ import itertools
 import structlog
 
 from farm.errors import FarmError
-from farm.model import EventKind, Evidence, Plan, Refusal, RetryPolicy, Ticket, canonical_json, sandbox_need
+from farm.model import Arm, EventKind, Evidence, Plan, Refusal, RetryPolicy, Ticket, canonical_json, sandbox_need
 from sandbox.errors import SandboxUnhealthyError
+from sandbox.spec import Bind
 from worker.cell.attempt import Attempt, Finding
 from worker.cell.boxes import Boxes
 from worker.cell.cast import Cast, Casting
@@ -29,6 +30,7 @@ from worker.cell.recording import LineEnd, Recorder
 from worker.cell.scope import scope_finding
 from worker.cell.sessions import CellSessions
 from worker.cell.stops import StoppedError
+from worker.session import asset_path
 from worker.staging.disks import CellDisks, fitting
 from worker.staging.ground import CellFolder, Ground
 from worker.staging.templates import Templates
@@ -137,6 +139,7 @@ class CellLine:
     def _prove(self, attempt: Attempt, cast: Cast, folder: CellFolder, pulse: Pulse) -> Evidence:
         with attempt.stage("stage"):
             template = self._templates.ready(cast.task.snapshot, cast.arm.overlay)
+            assets = self._assets(cast.arm)
             disk = self._disks.make(cast.task.limits, folder.owner)
             with fitting(disk):
                 folder.prepare(disk)
@@ -146,7 +149,7 @@ class CellLine:
         checks = Checks(cast, attempt, boxes, self._ground, self._ports.truth)
         with attempt.stage("sessions"):
             cell_doors = doors(cast, attempt, folder, self._ports.doors, pulse.note_pressure)
-            sessions = cast.program.perform(cast.prompt, CellSessions(cast, attempt, boxes, cell_doors, pulse))
+            sessions = cast.program.perform(cast.prompt, CellSessions(cast, attempt, boxes, cell_doors, pulse, assets))
         with attempt.stage("collect"):
             after = scan(folder.workspace)
             churn = collect(attempt, template, folder, after)
@@ -168,6 +171,10 @@ class CellLine:
             churn=churn,
             metrics=measure(cast.plan.metrics, sessions, oracle),
         )
+
+    def _assets(self, arm: Arm) -> tuple[Bind, ...]:
+        blobs = self._ports.truth.blobs
+        return tuple(Bind(self._ground.asset(digest, blobs), asset_path(name)) for name, digest in arm.assets.items())
 
     def _record(self, attempt: Attempt, finding: Finding, pulse: Pulse) -> LineEnd:
         """Record, and hint at it before the clean-up: one that hangs must not hold the sweep."""

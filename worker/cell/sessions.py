@@ -7,7 +7,7 @@ from pathlib import Path
 
 from farm.errors import SpecError
 from farm.model import ProcessExit, SessionReport
-from sandbox.spec import Door, Stream
+from sandbox.spec import Bind, Door, Stream
 from worker.cell.attempt import Attempt
 from worker.cell.boxes import Boxes, SessionBox, disk_limit, process_exit
 from worker.cell.cast import Cast
@@ -29,6 +29,8 @@ class CellSessions:
     boxes: Boxes
     doors: Doors
     pulse: Pulse
+    assets: tuple[Bind, ...] = ()
+    """What the arm brings."""
     names: set[str] = field(default_factory=set)
 
     def run(self, name: str, prompt: str) -> SessionReport:
@@ -69,8 +71,8 @@ class CellSessions:
             return disk_limit(folder.disk_of(folder.workspace), error)
         streams = RawStreams(folder.path, name, parser.feed)
         way_out = None if door is None else Door(door.socket, DOOR_PORT)
-        program = self.doors.program(self.cast.agent.program)
-        box = SessionBox(launch, home, self.cast.task.limits, program, way_out, tmp)
+        beside = (*self.doors.program(self.cast.agent.program), *self.assets)
+        box = SessionBox(launch, home, self.cast.task.limits, beside, way_out, tmp)
         cut: tuple[Stream, ...] = ()
         try:
             ended = self.boxes.run_session(box, streams.sink)

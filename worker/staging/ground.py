@@ -2,6 +2,7 @@
 
     <root>/templates/<key>/           sanitised workspaces, made once a host
     <root>/kits/<digest>/             sources of ours that a check sees, laid out once a host
+    <root>/assets/<digest>/           folders that arms bring, laid out once a host
     <root>/cells/<area>/<cell>/       one cell's home, workspace and output
     <root>/stage/<area>/<stage>/      an oracle's hidden files, while it runs
     <root>/disks/<area>/<disk>/       a cell's disk, where its task asks for one: workspace, home, output are there then
@@ -23,9 +24,12 @@ from typing import TypeAlias
 import structlog
 
 from farm.errors import FarmError
+from farm.model import Digest
+from farm.ports import BlobStore
 from sandbox.disk import Disk, Found, clear, find
 from sandbox.locks import abandoned, claim
 from worker.session import Kit
+from worker.staging.assets import ready_asset
 from worker.staging.kits import ready_kit
 from worker.trees.copying import Ownership, give
 from worker.trees.errors import TreeError
@@ -42,6 +46,7 @@ _CELLS = "cells"
 _STAGE = "stage"
 _TEMPLATES = "templates"
 _KITS = "kits"
+_ASSETS = "assets"
 _DISKS = "disks"
 _IMAGES = "images"
 NOTE = "lease.json"
@@ -163,6 +168,10 @@ class Ground:
         """Give the folder of `kit`, laying it out when this host has none."""
         return ready_kit(self._root / _KITS, self.drafts, kit)
 
+    def asset(self, digest: Digest, blobs: BlobStore) -> Path:
+        """Give the folder of the asset `digest`, laying it out when this host has none."""
+        return ready_asset(self._root / _ASSETS, self.drafts, digest, blobs)
+
     def close(self) -> None:
         """Give the areas up, at the process's end. Raises TreeError or OSError when something stays."""
         with closing(self._held):
@@ -179,7 +188,14 @@ def prepare_root(root: Path) -> None:
     if not root.exists():
         root.mkdir(parents=True, exist_ok=True)
         root.chmod(0o711)
-    for name, mode in ((_CELLS, 0o711), (_STAGE, 0o711), (_KITS, 0o711), (_DISKS, 0o711), (_TEMPLATES, 0o700)):
+    for name, mode in (
+        (_CELLS, 0o711),
+        (_STAGE, 0o711),
+        (_KITS, 0o711),
+        (_ASSETS, 0o711),
+        (_DISKS, 0o711),
+        (_TEMPLATES, 0o700),
+    ):
         (root / name).mkdir(exist_ok=True)
         (root / name).chmod(mode)
 

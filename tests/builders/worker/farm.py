@@ -90,6 +90,7 @@ class Farm:
     task: Mapping[str, Any] = field(default_factory=dict)
     plan_extra: Mapping[str, Any] = field(default_factory=dict)
     overlay: Any = None
+    assets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     agent: Pin | None = None
     """None: the scripted one, with `script`."""
     provider: str | None = None
@@ -183,6 +184,7 @@ class Farm:
             provider=self.provider,
             requires=self.requires,
             overlay=self.overlay,
+            assets={name: put(a_tar(files)) for name, files in self.assets.items()},
         )
         made = Plan(
             name="small",

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from farm.adapters.memory.store import MemoryBlobs
 from farm.errors import SpecError
 from farm.model import CellBudget, Digest, Plan, PriceTable, parse_record
+from farm.planning.folder import pack_folder
 from farm.version import __version__
 from tests.builders.planning import SWEEP, Plugin, a_sweep, planned, plugins
 
@@ -60,6 +61,35 @@ def test_an_arms_provider_the_prices_and_a_cells_budget_are_pinned(tmp_path: Pat
     assert plan.prices is not None
     assert parse_record(PriceTable, blobs.get(plan.prices), "prices").models["m"].output == 2
     assert plan.lock(plan.cells[0]) != planned(a_sweep(tmp_path / "again", text)).lock(plan.cells[0])
+
+
+def with_assets(folder: Path, assets: str) -> Path:
+    """Lay out a sweep whose first arm has the assets of the YAML text."""
+    return a_sweep(folder, SWEEP.replace("agent: {kind: robot}", f"agent: {{kind: robot}}\n    assets: {assets}", 1))
+
+
+def test_an_arms_assets_are_packed_and_pinned_by_digest(tmp_path: Path) -> None:
+    file = with_assets(tmp_path, "{tools: mcp/tools}")
+    (tmp_path / "mcp" / "tools").mkdir(parents=True)
+    (tmp_path / "mcp" / "tools" / "server.py").write_text("print(1)\n")
+    blobs = MemoryBlobs()
+    plan = planned(file, blobs)
+    assert blobs.get(plan.arms[0].assets["tools"]) == pack_folder(tmp_path / "mcp" / "tools")
+    assert plan.arms[1].assets == {}
+    (tmp_path / "mcp" / "tools" / "server.py").write_text("print(2)\n")
+    assert planned(file).lock(plan.cells[0]) != plan.lock(plan.cells[0])
+
+
+@pytest.mark.parametrize(
+    ("assets", "words"),
+    [
+        ("{tools: nowhere}", "sweep.yaml:11: arms[0].assets.tools: there is no folder nowhere"),
+        ("{a_b: oracle}", "arms[0].assets"),
+        (f"{{{', '.join(f'a{number}: oracle' for number in range(17))}}}", "arms[0].assets: "),
+    ],
+)
+def test_an_asset_that_is_no_folder_or_has_no_name_is_refused(tmp_path: Path, assets: str, words: str) -> None:
+    assert words in refused(with_assets(tmp_path, assets))
 
 
 @pytest.mark.parametrize(

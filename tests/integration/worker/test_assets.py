@@ -1,0 +1,48 @@
+"""What an arm brings for its agent: seen read-only by its sessions and their tools, and by nobody else."""
+
+from farm.model import SessionReport
+from tests.builders.worker.farm import Farm, says
+from tests.builders.worker.working import Make, Run
+from worker.cell.recording import LineEnd
+
+TOOLS = {"server.py": "A = 1\n", "bin/run": "#!/bin/sh\necho ran\n"}
+SEES = "cat /cell/assets/tools/server.py && [ $(/cell/assets/tools/bin/run) = ran ]"
+WRITES = "(echo x >/cell/assets/tools/server.py || rm -f /cell/assets/tools/server.py || touch /cell/assets/new) 2>&1"
+
+
+def the_session(farm: Farm) -> SessionReport:
+    evidence = farm.outcome().evidence
+    assert evidence is not None, farm.outcome().fault
+    (session,) = evidence.sessions
+    return session
+
+
+def test_a_session_and_its_tools_see_the_arms_assets_and_change_nothing_of_them(farm: Make, run: Run) -> None:
+    cell = farm(
+        {"run": {"command": SEES, "must_succeed": True}},
+        {"tool_run": {"command": SEES}},
+        {"tool_run": {"command": f"{SEES} && ! {WRITES} && touch /cell/ws/the-tool-was-here"}},
+        {"run": {"command": f"! {WRITES} && [ -e the-tool-was-here ]", "must_succeed": True}},
+        assets={"tools": TOOLS},
+    )
+    assert run(cell) is LineEnd.RECORDED
+    assert the_session(cell).problem is None, cell.artifact("session.work.stderr")
+    ((laid, *more),) = [
+        list(cell.root.glob(f"assets/{digest}/server.py")) for digest in cell.plan.arms[0].assets.values()
+    ]
+    assert (laid.read_text(), more) == (TOOLS["server.py"], [])
+
+
+def test_no_check_sees_an_arms_assets(farm: Make, run: Run) -> None:
+    cell = farm({"answer": {"text": "done"}}, assets={"tools": TOOLS}, oracle=says("! [ -e /cell/assets ]"))
+    run(cell)
+    evidence = cell.outcome().evidence
+    assert evidence is not None
+    assert evidence.oracle is not None
+    assert evidence.oracle.correct
+
+
+def test_an_arm_without_assets_sees_none(farm: Make, run: Run) -> None:
+    cell = farm({"run": {"command": "! [ -e /cell/assets ]", "must_succeed": True}})
+    run(cell)
+    assert the_session(cell).problem is None
