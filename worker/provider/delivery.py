@@ -29,7 +29,7 @@ def of_answer(dialect: Dialect, reply: Reply, answer: Answer, asked: Asked) -> D
     if asked.is_streamed:
         return _stream(dialect, reply, answer, asked)
     if reply.malformed is Malformed.ERROR:
-        return of_error(dialect, _BROKEN)
+        return of_error(dialect, reply.error or _BROKEN)
     body = dumped(dialect.whole(answer)).encode()
     half = len(body) // 2
     head, tail = body[:half], body[half:]
@@ -67,7 +67,7 @@ def _stream(dialect: Dialect, reply: Reply, answer: Answer, asked: Asked) -> Del
         case Malformed.JSON:
             rest = tuple(Frame(frame.data[: len(frame.data) // 2], frame.name) for frame in rest[:1])
         case Malformed.ERROR:
-            rest = (dialect.error_frame(_BROKEN),)
+            rest = (dialect.error_frame(reply.error or _BROKEN),)
         case Malformed.CUT:
             rest, is_cut = rest[:1], True
         case None:

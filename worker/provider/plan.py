@@ -75,7 +75,7 @@ class Planner:
         return replace(plan, asked=asked, rule=choice.rule)
 
     def _said(self, dialect: Dialect, reply: Reply, asked: Asked) -> Plan:
-        if reply.error is not None:
+        if reply.error is not None and reply.is_refusal:
             return _refused(dialect, reply.error, reply)
         calls = _calls(reply, asked)
         key = secrets.token_hex(12)

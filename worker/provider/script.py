@@ -167,6 +167,7 @@ class Reply(Value):
     model: str | None = None
     """The model that answers; left out: the one that was asked."""
     error: Refusal | None = None
+    """In place of an answer; with `malformed: error`, what the event within the answer tells."""
     latency_s: Seconds | None = None
     """To wait before the answer; left out: as the script says for all."""
     stall: Stall | None = None
@@ -178,12 +179,17 @@ class Reply(Value):
     pause_s: Seconds = 0
     """To wait between two pieces."""
 
+    @property
+    def is_refusal(self) -> bool:
+        """Say whether it is an error from the first, and not one within a stream."""
+        return self.error is not None and self.malformed is not Malformed.ERROR
+
     @model_validator(mode="after")
     def _says_one_thing(self) -> Self:
         says = self.text is not None or bool(self.tools)
-        if says + (self.answer is not None) + (self.error is not None) != 1:
+        if says + (self.answer is not None) + self.is_refusal != 1:
             raise ValueError("a reply is either text, tools or both, or an answer, or an error")
-        if self.error is not None and (self.malformed or self.stop or self.usage):
+        if self.is_refusal and (self.malformed or self.stop or self.usage):
             raise ValueError("an error has no stop, no usage and is not malformed; give its body instead")
         return self
 

@@ -82,6 +82,16 @@ def test_an_error_may_come_within_a_stream(wire: Wire) -> None:
     assert "breaks this answer off" in (told if wire is Wire.RESPONSES else told["error"])["message"]
 
 
+def test_the_error_within_a_stream_may_be_any() -> None:
+    with _serving(text=TEXT, malformed="error", error={"status": 529, "message": "too many"}) as provider:
+        stream = wires.events(wires.ask(provider.url, Wire.ANTHROPIC, streamed=True).body)
+        whole = wires.ask(provider.url, Wire.ANTHROPIC)
+    told = {"type": "error", "error": {"type": "overloaded_error", "message": "too many"}}
+    assert json.loads(stream[0].data)["type"] == "message_start"
+    assert json.loads(stream[-1].data) == told
+    assert (whole.status, whole.json) == (529, told)
+
+
 @ALL
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 def test_a_cut_connection_ends_in_the_middle(wire: Wire, streamed: bool) -> None:

@@ -41,6 +41,8 @@ def test_a_script_is_read(tmp_path: Path) -> None:
         ("rules: [{reply: {text: x, answer: y}}]", "rules[0].reply: "),
         ("rules: [{reply: {text: x, error: {status: 500}}}]", "rules[0].reply: "),
         ("rules: [{reply: {error: {status: 500}, stop: done}}]", "rules[0].reply: "),
+        ("rules: [{reply: {text: x, malformed: cut, error: {status: 500}}}]", "rules[0].reply: "),
+        ("rules: [{reply: {malformed: error, error: {status: 500}}}]", "rules[0].reply: "),
         ("rules: [{reply: {error: {status: 200}}}]", "rules[0].reply.error.status: "),
         ("rules: [{times: 0, reply: {text: x}}]", "rules[0].times: "),
     ],
