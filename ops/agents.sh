@@ -42,12 +42,15 @@ fetch() {
     fail "the package $1 that npm fetched is not the pinned one: its sha512 differs; nothing was installed"
 }
 
+# Whether $place holds what is pinned, whole.
+stands() { [ "$(cat "$place/.installed" 2>/dev/null)" = "$program $integrity" ]; }
+
 # Puts one program in its place, unless it is there.
 install() {
   kind=$1 version=$2 package=$3 strip=$4 program=$5 integrity=$6
   shift 6
   place=$folder/$kind/$version
-  if [ "$(cat "$place/.installed" 2>/dev/null)" = "$program $integrity" ]; then return; fi
+  if stands; then return; fi
   say "installing $kind $version into $place"
   new=$(mktemp -d "$folder/.new-XXXXXX")
   fetch "$package" "$integrity"
@@ -58,7 +61,7 @@ install() {
   case " $said " in *" $version "*) ;; *) fail "$kind says '$said' where $version is pinned" ;; esac
   mkdir -p "$folder/$kind"
   [ ! -e "$place" ] || mv -T "$place" "$new/replaced"
-  mv -T "$new/tree" "$place"
+  mv -T "$new/tree" "$place" 2>/dev/null || stands || fail "$place can't be made"   # somebody else was faster
   rm -rf "$new"
   new=""
 }

@@ -1,6 +1,7 @@
 """Servers as fixtures. Those named `…_server` are shared by the whole test run; kill only what you started yourself."""
 
 import os
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +22,17 @@ def _running(server: RedisServer | S3Server | DockerEngine) -> Iterator[None]:
         yield
     finally:
         server.process.stop()
+
+
+@pytest.fixture(scope="session")
+def agents_folder() -> Path:
+    """Give the folder of the real agents' programs; install what is not there yet."""
+    script = Path(__file__).parents[2] / "ops" / "agents.sh"
+    done = subprocess.run(["sh", script], check=False, capture_output=True, text=True)
+    if done.returncode != 0:
+        pytest.skip(f"sh ops/agents.sh: {done.stderr.strip()}")
+    own = os.environ.get("FARM_AGENTS")  # noqa: TID251 (tests have no settings)
+    return Path(own).absolute() if own else script.parents[1] / ".farm" / "agents"
 
 
 @pytest.fixture(scope="session")
