@@ -2,7 +2,7 @@
 # Installs the pinned programs of agents (ops/agents/pins.txt) from npm, each into FOLDER/<kind>/<version>, whole or not
 # at all. What is there already stays as it is. Running them needs no Node.
 # Usage: sh ops/agents.sh [FOLDER] [KIND...]
-#   FOLDER  has a slash in it; FARM_AGENTS by default, or .farm/agents of this checkout
+#   FOLDER  has a slash in it; by default where workers look: FARM_AGENTS, or the folder agents below the work root
 #   KIND    claude-code, codex, ...; all of them by default
 set -eu
 umask 022
@@ -12,7 +12,9 @@ pins=$here/agents/pins.txt
 say() { printf 'agents: %s\n' "$*"; }
 fail() { say "$*" >&2; exit 2; }
 
-folder=${FARM_AGENTS:-$here/../.farm/agents}
+root=/var/lib/cellfarm
+[ "$(id -u)" = 0 ] || root=/var/tmp/cellfarm-$(id -u)
+folder=${FARM_AGENTS:-${FARM_WORK_ROOT:-$root}/agents}
 case ${1:-} in */*) folder=$1; shift ;; esac
 machine=$(uname -m)
 case $machine in arm64) machine=aarch64 ;; amd64) machine=x86_64 ;; esac

@@ -20,6 +20,7 @@ from farm.settings import read
 from farm.version import __version__
 from sandbox.errors import SandboxError
 from sandbox.spec import Probe, Sandbox
+from worker.agents.installed import InstalledPrograms
 from worker.cell.janitor import Janitor
 from worker.cell.line import CellLine
 from worker.cell.ports import DoorPorts, Exchange, LinePorts, Place, Timing, Truth
@@ -78,9 +79,14 @@ def offers() -> tuple[str, ...]:
         with suppress(TransientError):
             upstream(name)
             reached.append(provider_need(name))
-    folder = read_settings().agents_folder
-    programs = [program_need(place.parent.name, place.name) for place in folder.glob("*/*") if place.is_dir()]
-    return (*sorted(reached), *sorted(programs))
+    programs = (program_need(program.kind, program.version) for program in installed_programs().all())
+    return (*sorted(reached), *programs)
+
+
+@cache
+def installed_programs() -> InstalledPrograms:
+    """Look after the agents' own programs on this host; each is asked for its version once a process."""
+    return InstalledPrograms(read_settings().agents_folder)
 
 
 def upstream(name: str) -> Upstream:
@@ -178,7 +184,7 @@ def make_line(flag: ShutdownFlag, fitness: Fitness) -> CellLine:
             clock=system_clock.SystemClock(),
             fitness=fitness,
             redactor=redactor(),
-            doors=DoorPorts(Gateway(system_clock.SystemClock()), upstream, offers, settings.agents_folder),
+            doors=DoorPorts(Gateway(system_clock.SystemClock()), upstream, offers, installed_programs()),
         )
         holder = f"{settings.host}/{secrets.token_hex(6)}"
         place = Place(settings.host, slot.number, settings.root, holder, settings.sandbox)

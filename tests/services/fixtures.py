@@ -28,11 +28,12 @@ def _running(server: RedisServer | S3Server | DockerEngine) -> Iterator[None]:
 def agents_folder() -> Path:
     """Give the folder of the real agents' programs; install what is not there yet."""
     script = Path(__file__).parents[2] / "ops" / "agents.sh"
-    done = subprocess.run(["sh", script], check=False, capture_output=True, text=True)
+    own = os.environ.get("FARM_AGENTS")  # noqa: TID251 (tests have no settings)
+    folder = Path(own).absolute() if own else script.parents[1] / ".farm" / "agents"
+    done = subprocess.run(["sh", script, f"{folder}/"], check=False, capture_output=True, text=True)
     if done.returncode != 0:
         pytest.skip(f"sh ops/agents.sh: {done.stderr.strip()}")
-    own = os.environ.get("FARM_AGENTS")  # noqa: TID251 (tests have no settings)
-    return Path(own).absolute() if own else script.parents[1] / ".farm" / "agents"
+    return folder
 
 
 @pytest.fixture(scope="session")

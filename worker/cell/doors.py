@@ -59,16 +59,10 @@ class Doors:
         )
 
     def program(self, wanted: AgentProgram | None) -> tuple[Bind, ...]:
-        """Say where the agent's own program stands; TransientError when this host does not have it."""
+        """Bind the agent's own program; TransientError, which says what to do, when this host does not have it."""
         if wanted is None:
             return ()
-        place = self.ports.agents / wanted.kind / wanted.version
-        if not place.is_dir():
-            raise TransientError(
-                f"this host has no {wanted.kind} {wanted.version} in {self.ports.agents}; "
-                f"install it with ops/agents.sh, or correct FARM_AGENTS"
-            )
-        return (Bind(place, AGENT),)
+        return (Bind(self.ports.programs.place(wanted), AGENT),)
 
     @contextmanager
     def open(self, name: str, models: tuple[str, ...]) -> Iterator[SessionDoor | None]:

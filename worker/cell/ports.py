@@ -9,6 +9,7 @@ from farm.model import Lease, PluginGroup, StopReason, SweepId, Ticket
 from farm.ports import BlobStore, Clock, Events, LeaseBook, Records
 from farm.redaction import Redactor
 from sandbox.spec import Sandbox
+from worker.agents.installed import InstalledPrograms
 from worker.gateway import Gateway, Upstream
 from worker.health.fitness import Fitness
 
@@ -71,8 +72,8 @@ class DoorPorts:
     """Give a provider by its name; raise TransientError when this host does not reach it."""
     offers: Callable[[], tuple[str, ...]]
     """Say what sessions find here: providers that are reached, agents' programs."""
-    agents: Path
-    """Where the CLIs of agents are installed, at <kind>/<version>."""
+    programs: InstalledPrograms
+    """The CLIs of agents that this host has."""
 
 
 @dataclass(frozen=True, slots=True)

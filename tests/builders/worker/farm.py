@@ -36,6 +36,7 @@ from farm.ports import BlobStore, Clock, LeaseBook, Records
 from farm.redaction import Redactor
 from sandbox.spec import Sandbox
 from worker.agents.command import CommandAgent
+from worker.agents.installed import InstalledPrograms
 from worker.agents.scripted import ScriptedAgent
 from worker.cell.line import CellLine
 from worker.cell.ports import DoorPorts, Exchange, LinePorts, Place, Timing, Truth
@@ -140,7 +141,7 @@ class Farm:
             clock=self.clock,
             fitness=self.fitness,
             redactor=self.redactor,
-            doors=DoorPorts(self.gateway, self.upstream, lambda: self.offers, self.root / "agents"),
+            doors=DoorPorts(self.gateway, self.upstream, lambda: self.offers, InstalledPrograms(self.root / "agents")),
         )
         return CellLine(ports, Place("host-1", slot, self.root, f"host-1/{slot}"), self.timing)
 

@@ -79,12 +79,12 @@ class Stage:
             return bool(told)
 
         with self.gateway.open(cell / "door", (owner.uid, owner.gid), pass_) as door:
-            assert launch.program is not None
+            assert agent.program is not None
             binds = (
                 Bind(cell / "home", HOME, writable=True),
                 Bind(cell / "ws", WORKSPACE, writable=True),
                 Bind(cell / "out", OUT, writable=True),
-                Bind(self.programs.place(launch.program), AGENT),
+                Bind(self.programs.place(agent.program), AGENT),
             )
             spec = SandboxSpec(
                 argv=launch.argv,

@@ -45,8 +45,15 @@ class Bench:
         with (self.root / "ops" / "agents" / "pins.txt").open("a") as pins:
             pins.write(f"# a remark\n{line}")
 
-    def run(self, *words: str, default: str = "") -> subprocess.CompletedProcess[str]:
-        command = ["env", f"FARM_AGENTS={default}", "sh", self.root / "ops" / "agents.sh", *words]
+    def run(self, *words: str, agents: str = "", work_root: str = "") -> subprocess.CompletedProcess[str]:
+        command = [
+            "env",
+            f"FARM_AGENTS={agents}",
+            f"FARM_WORK_ROOT={work_root}",
+            "sh",
+            self.root / "ops" / "agents.sh",
+            *words,
+        ]
         return subprocess.run(command, check=False, capture_output=True, text=True)
 
     def listing(self) -> list[str]:
@@ -74,9 +81,15 @@ def test_a_second_run_does_nothing(bench: Bench) -> None:
     bench.run(f"{bench.folder}/")
     before = (bench.folder / WHOLE[1]).stat()
     shutil.rmtree(bench.root / "package")
-    again = bench.run(default=str(bench.folder))
+    again = bench.run(agents=str(bench.folder))
     assert (again.returncode, again.stdout) == (0, "")
     assert (bench.folder / WHOLE[1]).stat() == before
+
+
+def test_without_a_folder_it_installs_where_workers_look(bench: Bench) -> None:
+    bench.pin("1.2.3", bench.package("1.2.3", "an-agent 1.2.3"))
+    assert bench.run("an-agent", work_root=str(bench.root)).returncode == 0
+    assert bench.listing() == WHOLE
 
 
 def test_another_tarball_than_the_pinned_one_is_refused_and_leaves_nothing(bench: Bench) -> None:

@@ -47,3 +47,21 @@ def test_a_line_that_can_not_be_made_again_and_again_leaves_nothing(tmp_path: Pa
     first, second, third = json.loads(done.stdout)
     assert first == second == third
     assert first[1:] == [[], ["0"]]
+
+
+def test_a_host_offers_the_agents_programs_that_say_they_are_what_their_folder_is(tmp_path: Path) -> None:
+    for version, says in (("1.2.3", "an-agent 1.2.3"), ("1.2.4", "an-agent 1.2.3")):
+        place = tmp_path / "an-agent" / version
+        place.mkdir(parents=True)
+        (place / "agent").write_text(f"#!/bin/sh\necho '{says}'\n")
+        (place / "agent").chmod(0o755)
+        (place / ".installed").write_text("agent sha512-x")
+    done = subprocess.run(
+        [sys.executable, "-c", "from worker import bootstrap; print(bootstrap.offers())"],
+        env={"PATH": os.environ["PATH"], "FARM_AGENTS": str(tmp_path)},  # noqa: TID251 (tests have no settings)
+        capture_output=True,
+        check=False,
+        text=True,
+        timeout=60,
+    )
+    assert (done.stdout, done.stderr) == ("('an-agent 1.2.3',)\n", "")
