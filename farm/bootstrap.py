@@ -24,6 +24,7 @@ from farm.ports import (
     HostRegistry,
     Leadership,
     LeaseBook,
+    LiveNotes,
     Signals,
     Store,
 )
@@ -48,6 +49,7 @@ class Exchange:
     hosts: HostRegistry
     events: Events
     leadership: Leadership
+    live: LiveNotes
     dispatcher: Dispatcher
 
 
@@ -122,6 +124,7 @@ def connect(url: str) -> Exchange:
         hosts=server.hosts,
         events=server.events,
         leadership=server.leadership,
+        live=server.live,
         dispatcher=celery.CeleryDispatcher(celery.make_app(url)),
     )
 

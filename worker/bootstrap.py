@@ -177,7 +177,9 @@ def make_line(flag: ShutdownFlag, fitness: Fitness) -> CellLine:
         slot = undo.enter_context(closing(take_slot(settings.root)))  # held until this process ends
         exchange, store = undo.enter_context(closing(redis.connect(redis_url()))), open_store()
         ports = LinePorts(
-            exchange=Exchange(exchange.leases, SignalsOrShutdown(exchange.signals, flag), exchange.events),
+            exchange=Exchange(
+                exchange.leases, SignalsOrShutdown(exchange.signals, flag), exchange.events, exchange.live
+            ),
             truth=Truth(store.blobs, store.records),
             sandbox=undo.enter_context(closing(make_sandbox())),
             plugins=plugins(),

@@ -7,7 +7,7 @@ that planning refuses them before anything is paid for. `version` is what the pl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from pydantic import JsonValue
 
@@ -78,6 +78,25 @@ class StreamParser(Protocol):
 
     def finish(self, exit_: ProcessExit) -> SessionReport:
         """Close the streams and say what the session was."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SessionProgress:
+    """How far a session is, as far as its stream tells before its end; None: it does not."""
+
+    turns: int | None = None
+    tool_calls: int | None = None
+    last: str = ""
+    """The beginning of what it last said or did."""
+
+
+@runtime_checkable
+class Narrating(Protocol):
+    """A parser that can say how far its session is."""
+
+    def progress(self) -> SessionProgress:
+        """Look; called from another thread than `feed`, at any time."""
         ...
 
 

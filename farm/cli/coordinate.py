@@ -8,7 +8,7 @@ from farm import bootstrap
 from farm.cli.codes import INTERRUPTED, OPEN
 from farm.cli.common import answer, json_option, store_option
 from farm.cli.display import live_display
-from farm.cli.drive import coordinate, open_drive
+from farm.cli.drive import coordinate, live_notes, open_drive
 from farm.cli.interrupts import Interrupts
 from farm.coordinator.loop import CoordinatorEnd, EndKind
 from farm.finalizer.exit_code import INCONCLUSIVE, PASSED, TRIPPED
@@ -38,7 +38,7 @@ def command(ctx: click.Context, sweep: SweepId, store: str | None, *, as_json: b
     """Send a submitted sweep's cells to the workers until it ends; Ctrl-C leaves it open and the workers at work."""
     settings = bootstrap.read_settings()
     drive = open_drive(sweep, bootstrap.open_store(store, settings), bootstrap.connect(bootstrap.redis_url(settings)))
-    with Interrupts() as interrupts, live_display(quiet=as_json) as show:
+    with Interrupts() as interrupts, live_display(lambda: live_notes(drive), quiet=as_json) as show:
         end = coordinate(drive, lambda: interrupts.asked_to_stop, show)
     reason = end.close.reason.value if end.close else end.kind.value
     code = _exit_code(end)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -10,9 +11,12 @@ from rich.table import Table
 from rich.text import Text
 
 from farm.coordinator.progress import ArmProgress, Progress
+from farm.model import LiveNote
 from farm.reporting.text import one_line
 
 _BAR_WIDTH = 24
+_MOST_LIVE = 12
+"""Lines of running cells: more would push the table out of sight."""
 # What a guest wrote may stand in a note: `one_line` takes escapes and line breaks out.
 Show = Callable[[Progress], None]
 
@@ -49,7 +53,18 @@ def headline(progress: Progress) -> str:
     return ", ".join(parts)
 
 
-def _picture(progress: Progress) -> Group:
+def live_line(note: LiveNote, now: datetime) -> str:
+    """Say in one line how far a running session is."""
+    parts = [clock_text((now - note.started_at).total_seconds())]
+    parts += [f"{note.turns} turns"] if note.turns is not None else []
+    parts += [f"{note.tool_calls} tool calls"] if note.tool_calls is not None else []
+    said = one_line(note.preview, most=80)
+    return f"{note.cell}  {one_line(note.session, most=40)} on {one_line(note.host, most=40)}: {', '.join(parts)}" + (
+        f"; {said}" if said else ""
+    )
+
+
+def _picture(progress: Progress, live: tuple[LiveNote, ...], now: datetime) -> Group:
     table = Table(box=None, padding=(0, 2, 0, 0))
     for column in ("arm", "", "done", "running", "failed", "correct", "cost"):
         table.add_column(column, justify="left" if column in {"arm", ""} else "right")
@@ -57,19 +72,22 @@ def _picture(progress: Progress) -> Group:
         bar = ProgressBar(total=max(1, arm.planned), completed=arm.done, width=_BAR_WIDTH)
         counts = (f"{arm.done}/{arm.planned}", str(arm.running), str(arm.failed), str(arm.correct))
         table.add_row(arm.arm, bar, *counts, cost_text(arm))
+    running = [Text(f"  {live_line(note, now)}") for note in live[:_MOST_LIVE]]
+    if live[_MOST_LIVE:]:
+        running.append(Text(f"  and {len(live) - _MOST_LIVE} more", style="dim"))
     notes = [Text(f"  {one_line(note)}", style="dim") for note in progress.notes]
-    return Group(Text(f"{progress.sweep}: {headline(progress)}"), table, *notes)
+    return Group(Text(f"{progress.sweep}: {headline(progress)}"), table, *running, *notes)
 
 
 @contextmanager
-def live_display(*, quiet: bool) -> Iterator[Show]:
-    """Give a function that shows progress on stderr for as long as the block lasts."""
+def live_display(notes: Callable[[], tuple[LiveNote, ...]], *, quiet: bool) -> Iterator[Show]:
+    """Give a function that shows progress on stderr for as long as the block lasts; `notes` gives running sessions'."""
     console = Console(stderr=True)
     if quiet:
         yield lambda _progress: None
     elif console.is_terminal:
         with Live(console=console, refresh_per_second=8) as live:
-            yield lambda progress: live.update(_picture(progress))
+            yield lambda progress: live.update(_picture(progress, notes(), datetime.now(UTC)))
     else:
         yield _Lines(console).show
 

@@ -14,8 +14,8 @@ from farm.bootstrap import Exchange
 from farm.coordinator.loop import Coordinator, CoordinatorEnd
 from farm.coordinator.ports import CoordinatorPorts
 from farm.coordinator.progress import Progress
-from farm.errors import ConflictError
-from farm.model import Cancel, SweepId, canonical_json
+from farm.errors import ConflictError, TransientError
+from farm.model import Cancel, LiveNote, SweepId, canonical_json
 from farm.model.keys import cancel_key
 from farm.ports import Clock, Records, Store
 
@@ -47,6 +47,14 @@ def submitter() -> str:
 def holder() -> str:
     """Name this process among all that may ever lead a sweep."""
     return f"{socket.gethostname()}/{os.getpid()}/{os.times().elapsed:.2f}"
+
+
+def live_notes(drive: Drive) -> tuple[LiveNote, ...]:
+    """Look how far running sessions are; nothing is known of them while Redis does not answer."""
+    try:
+        return drive.exchange.live.all(drive.sweep)
+    except TransientError:
+        return ()
 
 
 def coordinate(drive: Drive, should_stop: Callable[[], bool], show: Callable[[Progress], None]) -> CoordinatorEnd:

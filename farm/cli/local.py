@@ -11,7 +11,7 @@ from farm import bootstrap
 from farm.bootstrap import Exchange, Settings
 from farm.cli.codes import INTERRUPTED, OPEN
 from farm.cli.display import live_display
-from farm.cli.drive import Drive, coordinate_in_turn, open_drive, write_cancel
+from farm.cli.drive import Drive, coordinate_in_turn, live_notes, open_drive, write_cancel
 from farm.cli.finishing import conclude, finish
 from farm.cli.interrupts import Interrupts
 from farm.coordinator.loop import CoordinatorEnd, EndKind
@@ -128,7 +128,7 @@ def _coordinate(
             worker.tend()
         return interrupts.asked_to_stop
 
-    with live_display(quiet=run.as_json) as show:
+    with live_display(lambda: live_notes(drive), quiet=run.as_json) as show:
         end = coordinate_in_turn(drive, should_stop, show)
     if worker is not None and end.kind is EndKind.INTERRUPTED:
         worker.stop(_WORKER_PATIENCE_S)  # it stops its own cells; other hosts' go on

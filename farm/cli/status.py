@@ -8,13 +8,14 @@ import click
 from pydantic import JsonValue
 
 from farm import bootstrap
-from farm.bootstrap import Settings
+from farm.bootstrap import Exchange, Settings
 from farm.cli.common import answer, json_option, store_option
+from farm.cli.display import live_line
 from farm.cli.finishing import place_of
 from farm.errors import TransientError
-from farm.model import Close, Plan, Result, ResultStatus, SweepId, parse_record
+from farm.model import Close, Lease, LiveNote, Plan, Result, ResultStatus, SweepId, parse_record
 from farm.model.keys import cancel_key, close_key, report_key, result_key, results_prefix, seal_key, settlement_key
-from farm.ports import LeaseBook, Store
+from farm.ports import Store
 
 
 class Stage(StrEnum):
@@ -28,17 +29,26 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Leases:
-    """The lease book, or why there is none to look into."""
+    """What Redis knows of running cells, or why it can't be asked."""
 
-    book: LeaseBook | None
+    exchange: Exchange | None
     why_not: str = ""
 
-    def running(self, sweep: SweepId) -> int | None:
-        """Count the live leases; None when nobody can be asked."""
+    def running(self, sweep: SweepId) -> tuple[Lease, ...] | None:
+        """List the live leases; None when nobody can be asked."""
         try:
-            return None if self.book is None else len(self.book.live(sweep))
+            return None if self.exchange is None else self.exchange.leases.live(sweep)
         except TransientError:
             return None
+
+    def notes(self, sweep: SweepId, running: tuple[Lease, ...]) -> tuple[LiveNote, ...]:
+        """List how far the running sessions are, as far as they say."""
+        alive = {lease.cell for lease in running}
+        try:
+            told = () if self.exchange is None else self.exchange.live.all(sweep)
+        except TransientError:
+            return ()
+        return tuple(note for note in told if note.cell in alive)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +71,7 @@ class Standing:
     arms: tuple[ArmCount, ...]
     running: int | None
     """Live leases; None when nobody could be asked."""
+    live: tuple[LiveNote, ...] = ()
 
     @property
     def planned(self) -> int:
@@ -107,7 +118,7 @@ def _leases(settings: Settings) -> Leases:
     if settings.redis_url is None:
         return Leases(None, "FARM_REDIS_URL is not set; a local run tells it in its own terminal")
     try:
-        return Leases(bootstrap.connect(settings.redis_url).leases)
+        return Leases(bootstrap.connect(settings.redis_url))
     except TransientError as error:
         return Leases(None, str(error))
 
@@ -116,8 +127,15 @@ def standing(store: Store, sweep: SweepId, leases: Leases) -> Standing:
     """Read from the store how far a sweep is, and from the lease book, when there is one, what runs now."""
     plan = bootstrap.known_sweep(store, sweep)
     stage = _stage(store, sweep)
-    running = 0 if stage is Stage.SEALED else leases.running(sweep)
-    return Standing(sweep, stage, _reason(store, sweep), _arms(store, sweep, plan), running)
+    running = () if stage is Stage.SEALED else leases.running(sweep)
+    return Standing(
+        sweep,
+        stage,
+        _reason(store, sweep),
+        _arms(store, sweep, plan),
+        None if running is None else len(running),
+        leases.notes(sweep, running or ()),
+    )
 
 
 def _lines(found: Standing, store: Store, leases: Leases) -> list[str]:
@@ -128,6 +146,7 @@ def _lines(found: Standing, store: Store, leases: Leases) -> list[str]:
     lines += [
         f"  {arm.arm:<24} {arm.measured + arm.excluded}/{arm.planned} done, {arm.excluded} failed" for arm in found.arms
     ]
+    lines += [f"  {live_line(note, bootstrap.clock().now())}" for note in found.live]
     if found.stage is Stage.SEALED:
         lines.append(f"  report {place_of(store, report_key(found.sweep, 'report.html'))}")
     return lines
@@ -141,6 +160,7 @@ def _document(found: Standing) -> dict[str, JsonValue]:
         "planned": found.planned,
         "done": found.done,
         "running": found.running,
+        "live": [note.model_dump(mode="json") for note in found.live],
         "arms": [
             {"arm": arm.arm, "planned": arm.planned, "measured": arm.measured, "excluded": arm.excluded}
             for arm in found.arms

@@ -27,6 +27,7 @@ from farm.model.fault import Fault, FaultKind, Owner
 from farm.model.fleet import needs, offers, program_need, provider_need, sandbox_need, unserved
 from farm.model.globs import matches_any
 from farm.model.limits import GIB, KIB, MIB, CheckLimits, Limits, Positive, ProcessLimits, Seconds
+from farm.model.live import MOST_PREVIEW, LiveNote
 from farm.model.metric import Direction, Measured, Metric, MetricName, MetricSource, Number
 from farm.model.names import CellId, Name, PluginGroup, RelativePath, SweepId, cell_id, sweep_id
 from farm.model.plan import Cell, Plan, cell_lock
@@ -67,6 +68,7 @@ __all__ = [
     "GIB",
     "KIB",
     "MIB",
+    "MOST_PREVIEW",
     "NO_TOKENS",
     "Arm",
     "ArmRole",
@@ -103,6 +105,7 @@ __all__ = [
     "Host",
     "Lease",
     "Limits",
+    "LiveNote",
     "Measured",
     "Metric",
     "MetricName",

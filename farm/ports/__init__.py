@@ -6,6 +6,7 @@ from farm.ports.events import Events
 from farm.ports.hosts import HostRegistry
 from farm.ports.leadership import Leadership
 from farm.ports.leases import LeaseBook, Renewal
+from farm.ports.live import LiveNotes
 from farm.ports.queue import Dispatcher
 from farm.ports.records import Records, read_required
 from farm.ports.signals import Signals
@@ -19,6 +20,7 @@ __all__ = [
     "HostRegistry",
     "Leadership",
     "LeaseBook",
+    "LiveNotes",
     "Records",
     "Renewal",
     "Signals",

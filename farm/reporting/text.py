@@ -12,6 +12,8 @@ UNKNOWN = "unknown"
 _ESCAPES = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]?|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]?|\x9b[0-?]*[ -/]*[@-~]?"
 )
+_COMMANDS = re.compile(r"\A::|##(?=\[|vso\[|teamcity\[)")
+"""What a CI takes for an order in what a program prints; a blank between its marks makes it words."""
 _MARKDOWN = re.compile(r"[\\`*\[\]<>&|~$#@]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=//)|(?<=www)\.")
 """What can start markup, close a table's cell, or become a link, a mention or a formula by itself."""
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn"}
@@ -26,7 +28,7 @@ def one_line(text: str, most: int = 300) -> str:
     # Bounded first: patterns never run over megabytes of a guest's text.
     plain = _ESCAPES.sub("", text[: most * 4])
     seen = "".join(" " if char.isspace() or unicodedata.category(char) in _INVISIBLE else char for char in plain)
-    line = " ".join(seen.split())
+    line = _COMMANDS.sub(lambda found: " ".join(found[0]), " ".join(seen.split()))
     cut = max(0, len(line) - most) + max(0, len(text) - most * 4)
     return f"{line[:most].rstrip()}… ({cut} more characters)" if cut else line
 

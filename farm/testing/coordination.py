@@ -9,8 +9,8 @@ from functools import partial
 
 import pytest
 
-from farm.model import CellEvent, EventKind, Host, StopReason, SweepId, Ticket
-from farm.ports import Dispatcher, Events, HostRegistry, Leadership, Signals
+from farm.model import CellEvent, CellId, EventKind, Host, LiveNote, StopReason, SweepId, Ticket
+from farm.ports import Dispatcher, Events, HostRegistry, Leadership, LiveNotes, Signals
 from farm.testing.hooks import not_given
 from farm.testing.leases import LONG_S, OTHER, SHORT_S, SWEEP, a_ticket
 from farm.testing.racing import at_once
@@ -34,6 +34,34 @@ class SignalSuite:
         signals.withdraw_stop(SWEEP)
         signals.withdraw_stop(SWEEP)
         assert signals.stop_reason(SWEEP) is None
+
+
+class LiveNoteSuite:
+    """Any live notes."""
+
+    @pytest.fixture
+    def live(self) -> LiveNotes:
+        """Give a place without notes."""
+        not_given("live")
+
+    def test_a_cells_last_note_is_kept_until_it_is_dropped(self, live: LiveNotes) -> None:
+        first, later, other = a_note("t.a.1", 1), a_note("t.a.1", 2), a_note("t.b.1", 3)
+        assert live.all(SWEEP) == ()
+        live.tell(SWEEP, first)
+        live.tell(SWEEP, other)
+        live.tell(SWEEP, later)
+        assert live.all(SWEEP) == (later, other)
+        assert live.all(OTHER) == ()
+        live.drop(SWEEP, later.cell)
+        live.drop(SWEEP, later.cell)
+        assert live.all(SWEEP) == (other,)
+
+
+def a_note(cell: str, turns: int) -> LiveNote:
+    """Make a note."""
+    started_at = datetime(2026, 1, 1, tzinfo=UTC)
+    where = {"cell": CellId(cell), "attempt": 1, "host": "host-1", "session": "work", "started_at": started_at}
+    return LiveNote.model_validate(where | {"turns": turns, "preview": "\u00e9"})
 
 
 def a_host(name: str, busy: int = 0) -> Host:

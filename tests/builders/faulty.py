@@ -31,6 +31,7 @@ arms:
       kind: scripted
       scripts:
         nap:
+          - say: I am about to sleep.
           - run: {{command: "sleep {nap_s} & sleep {nap_s}"}}
           - write: {{path: nap.txt, text: "done\\n"}}
           - answer: {{text: done}}

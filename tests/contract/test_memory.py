@@ -8,12 +8,20 @@ from farm.adapters.memory import (
     MemoryHosts,
     MemoryLeadership,
     MemoryLeases,
+    MemoryLiveNotes,
     MemorySignals,
     MemoryStore,
 )
 from farm.model import Digest, Ticket
 from farm.testing.clock import FakeClock
-from farm.testing.coordination import DispatcherSuite, EventSuite, HostSuite, LeadershipSuite, SignalSuite
+from farm.testing.coordination import (
+    DispatcherSuite,
+    EventSuite,
+    HostSuite,
+    LeadershipSuite,
+    LiveNoteSuite,
+    SignalSuite,
+)
 from farm.testing.leases import OTHER, SWEEP, LeaseSuite
 from farm.testing.stores import StoreSuite
 
@@ -100,3 +108,9 @@ class TestMemoryDispatcher(DispatcherSuite):
 def test_events_with_a_clock_wait_on_it(clock: FakeClock) -> None:
     assert MemoryEvents(clock).receive(SWEEP, 30.0) == ()
     assert clock.monotonic() == 30.0
+
+
+class TestMemoryLiveNotes(LiveNoteSuite):
+    @pytest.fixture
+    def live(self):
+        return MemoryLiveNotes()

@@ -10,7 +10,14 @@ import pytest
 from farm.adapters.celery import CeleryDispatcher, make_app
 from farm.adapters.redis import RedisFarm, connect
 from farm.model import Ticket
-from farm.testing.coordination import DispatcherSuite, EventSuite, HostSuite, LeadershipSuite, SignalSuite
+from farm.testing.coordination import (
+    DispatcherSuite,
+    EventSuite,
+    HostSuite,
+    LeadershipSuite,
+    LiveNoteSuite,
+    SignalSuite,
+)
 from farm.testing.leases import LeaseSuite
 from tests.services.redis import RedisServer
 
@@ -51,6 +58,12 @@ class TestRedisSignals(SignalSuite):
     @pytest.fixture
     def signals(self, farm: RedisFarm):
         return farm.signals
+
+
+class TestRedisLiveNotes(LiveNoteSuite):
+    @pytest.fixture
+    def live(self, farm: RedisFarm):
+        return farm.live
 
 
 class TestRedisHosts(HostSuite):

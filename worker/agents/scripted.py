@@ -12,8 +12,9 @@ from worker.agents import fields
 from worker.agents.ending import Heard, ending
 from worker.agents.lines import JsonLines
 from worker.agents.script import MOST_SCRIPT_BYTES, Script, compiled, runs_tools
+from worker.agents.tail import preview
 from worker.options import checked
-from worker.session import HOME, AgentProgram, Launch, SessionRequest
+from worker.session import HOME, AgentProgram, Launch, SessionProgress, SessionRequest
 
 _PROGRAM = ".farm-script.sh"
 _ANY_TASK = "*"
@@ -67,11 +68,15 @@ class ScriptedParser:
         self._terminals: list[dict[str, JsonValue]] = []
         self._model: str | None = None
         self._tool_calls: dict[str, int] = {}
+        self._last = ""
         self._problem: str | None = None
 
     def feed(self, stream: Stream, chunk: bytes) -> None:
         if stream is Stream.STDOUT:
             self._take(self._lines.feed(chunk))
+
+    def progress(self) -> SessionProgress:
+        return SessionProgress(None, sum(tuple(self._tool_calls.values())), self._last)
 
     def finish(self, exit_: ProcessExit) -> SessionReport:
         self._take(self._lines.close())
@@ -105,7 +110,7 @@ class ScriptedParser:
                 case "init":
                     self._model = fields.text(event.get("model"))
                 case "assistant":
-                    pass
+                    self._last = preview(event.get("text"))
                 case "tool_use":
                     self._count(event)
                 case "result":
@@ -119,6 +124,7 @@ class ScriptedParser:
             self._problem = self._problem or "a tool_use event without a name and a count"
             return
         self._tool_calls[name] = self._tool_calls.get(name, 0) + calls
+        self._last = name
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,12 @@
-"""The last words of a guest's output, for the sentence that says why it failed."""
+"""A guest's words in one bounded line: its last ones, for why it failed; its latest ones, for who watches."""
+
+import json
+
+from pydantic import JsonValue
 
 _MOST_BYTES = 2000
 _MOST_CHARS = 500
+_MOST_PREVIEW = 200
 
 
 class Tail:
@@ -28,3 +33,9 @@ def one_line(text: str) -> str:
 def beginning(text: str | None) -> str | None:
     """Give the first part of a message, in one line."""
     return (one_line(text)[:_MOST_CHARS] or None) if text is not None else None
+
+
+def preview(*values: JsonValue) -> str:
+    """Show what was just said or done: texts as they are, all else as JSON, in one short line."""
+    words = (value if isinstance(value, str) else json.dumps(value) for value in values if value is not None)
+    return one_line(" ".join(word[:_MOST_PREVIEW] for word in words))[:_MOST_PREVIEW]

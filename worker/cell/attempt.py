@@ -7,6 +7,7 @@ from datetime import datetime
 
 from farm.model import Evidence, Fault, RetryPolicy, StageTime
 from farm.ports import Clock
+from worker.cell.narration import Narration
 from worker.cell.ports import Claimed
 from worker.collect.keeper import Keeper
 
@@ -18,6 +19,7 @@ class Attempt:
     claimed: Claimed
     clock: Clock
     started_at: datetime
+    narration: Narration
     keeper: Keeper = field(default_factory=Keeper)
     stages: list[StageTime] = field(default_factory=list)
 

@@ -8,6 +8,7 @@ evidence; an error that we can answer becomes a fault; anything else leaves this
 """
 
 import itertools
+from contextlib import suppress
 
 import structlog
 
@@ -24,6 +25,7 @@ from worker.cell.collecting import collect
 from worker.cell.doors import doors
 from worker.cell.faults import ANSWERABLE, fault_of, fault_of_bug, recordable
 from worker.cell.metrics import measure
+from worker.cell.narration import Narration
 from worker.cell.ports import Claimed, LinePorts, Place, Timing
 from worker.cell.pulse import Pulse
 from worker.cell.recording import LineEnd, Recorder
@@ -76,8 +78,9 @@ class CellLine:
     def record_bug(self, claimed: Claimed, error: Exception) -> LineEnd:
         """Record that `work` broke on a bug of ours."""
         finding = Finding(RetryPolicy(), fault=fault_of_bug(error))
-        with self._beating(claimed) as pulse:
-            end = self._record(self._attempt(claimed), finding, pulse)
+        attempt = self._attempt(claimed)
+        with self._beating(attempt) as pulse:
+            end = self._record(attempt, finding, pulse)
             self._tell_cleanup(claimed, end, self._remove(), pulse)
         release(self._ports.exchange, claimed.lease)  # no heartbeat is on its way that would make it again
         return end
@@ -91,7 +94,7 @@ class CellLine:
 
     def _work(self, claimed: Claimed) -> LineEnd:
         attempt = self._attempt(claimed)
-        with self._beating(claimed) as pulse:
+        with self._beating(attempt) as pulse:
             self._folder = folder = self._ground.cell(Ownership(*self._ports.sandbox.owner(self._place.slot)))
             try:
                 finding = self._find(attempt, folder, pulse)
@@ -99,14 +102,19 @@ class CellLine:
             finally:
                 problem = self._remove()
             self._tell_cleanup(claimed, end, problem, pulse)
+        with suppress(FarmError):
+            attempt.narration.close()
         release(self._ports.exchange, claimed.lease)  # no heartbeat is on its way that would make it again
         return end
 
     def _attempt(self, claimed: Claimed) -> Attempt:
-        return Attempt(claimed, self._ports.clock, self._ports.clock.now())
+        ports = self._ports
+        narration = Narration(ports.exchange, claimed.lease, self._place.host, ports.clock, ports.redactor)
+        return Attempt(claimed, ports.clock, ports.clock.now(), narration)
 
-    def _beating(self, claimed: Claimed) -> Pulse:
-        return Pulse(self._ports.exchange, self._timing, self._ports.clock, claimed.lease)
+    def _beating(self, attempt: Attempt) -> Pulse:
+        ports, lease = self._ports, attempt.claimed.lease
+        return Pulse(ports.exchange, self._timing, ports.clock, lease, attempt.narration.tell)
 
     def _find(self, attempt: Attempt, folder: CellFolder, pulse: Pulse) -> Finding:
         plan: Plan | None = None
@@ -148,7 +156,7 @@ class CellLine:
         boxes = Boxes(self._ports.sandbox, self._place.slot, folder, pulse.must_stop)
         checks = Checks(cast, attempt, boxes, self._ground, self._ports.truth)
         with attempt.stage("sessions"):
-            cell_doors = doors(cast, attempt, folder, self._ports.doors, pulse.note_pressure)
+            cell_doors = doors(cast, attempt, folder, self._ports.doors, attempt.narration.note_pressure)
             sessions = cast.program.perform(cast.prompt, CellSessions(cast, attempt, boxes, cell_doors, pulse, assets))
         with attempt.stage("collect"):
             after = scan(folder.workspace)

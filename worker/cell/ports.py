@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from farm.model import Lease, PluginGroup, StopReason, SweepId, Ticket
-from farm.ports import BlobStore, Clock, Events, LeaseBook, Records
+from farm.ports import BlobStore, Clock, Events, LeaseBook, LiveNotes, Records
 from farm.redaction import Redactor
 from sandbox.spec import Sandbox
 from worker.agents.installed import InstalledPrograms
@@ -33,6 +33,7 @@ class Exchange:
     leases: LeaseBook
     signals: StopOrders
     events: Events
+    live: LiveNotes
 
 
 @dataclass(frozen=True, slots=True)

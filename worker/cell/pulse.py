@@ -4,15 +4,14 @@ It runs in a thread of its own. The sandbox never does: what it starts dies with
 """
 
 import threading
-from collections import Counter, deque
-from dataclasses import dataclass
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
 import structlog
 
 from farm.errors import FarmError
-from farm.model import CellEvent, EventKind, Lease, Pressure, RequestEnd, StopReason
+from farm.model import Lease, StopReason
 from farm.ports import Clock
 from worker.cell.ports import Exchange, Timing
 from worker.cell.stops import StoppedError
@@ -20,26 +19,26 @@ from worker.cell.stops import StoppedError
 _log = structlog.get_logger()
 
 
-_MOST_FAILURES = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class _Failure:
-    end: RequestEnd
-    retry_after_s: float | None
+def _nothing() -> None:
+    pass
 
 
 class Pulse:
-    """Beats while its block lasts. A reason to stop stays one, and LOST_LEASE wins over any other."""
+    """Beats while its block lasts, and calls `tell` with each beat.
 
-    def __init__(self, exchange: Exchange, timing: Timing, clock: Clock, lease: Lease) -> None:
+    A reason to stop stays one, and LOST_LEASE wins over any other.
+    """
+
+    def __init__(
+        self, exchange: Exchange, timing: Timing, clock: Clock, lease: Lease, tell: Callable[[], None] = _nothing
+    ) -> None:
         self._exchange = exchange
         self._timing = timing
         self._clock = clock
         self._lease = lease
         self._order: StopReason | None = None
         self._is_lost = False
-        self._pressed = deque[_Failure](maxlen=_MOST_FAILURES)
+        self._tell = tell
         self._held_at = clock.monotonic()
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._beat, name="pulse", daemon=True)
@@ -72,21 +71,6 @@ class Pulse:
         self._renew()
         return self.stop_reason() is not StopReason.LOST_LEASE
 
-    def note_pressure(self, end: RequestEnd, retry_after_s: float | None) -> None:
-        """Take note that the provider did not answer a request; from any thread. The next beat tells it."""
-        self._pressed.append(_Failure(end, retry_after_s))
-
-    def _tell_pressure(self) -> None:
-        failures = [self._pressed.popleft() for _ in range(len(self._pressed))]
-        if not failures:
-            return
-        waits = [one.retry_after_s for one in failures if one.retry_after_s is not None]
-        pressure = Pressure(ends=Counter(one.end for one in failures), retry_after_s=waits[-1] if waits else None)
-        event = CellEvent(
-            kind=EventKind.PRESSURE, index=self._lease.index, attempt=self._lease.attempt, pressure=pressure
-        )
-        self._exchange.events.publish(self._lease.sweep, event)
-
     def _beat(self) -> None:
         renewed_at, said = self._clock.monotonic(), ""
         while not self._ended.wait(self._timing.poll_s):
@@ -96,7 +80,7 @@ class Pulse:
                     renewed_at = self._clock.monotonic()
                 order = self._exchange.signals.stop_reason(self._lease.sweep)
                 self._order = self._order or order
-                self._tell_pressure()
+                self._tell()
             except FarmError as error:  # the time since the last renewal decides
                 if str(error) != said:
                     said = str(error)

@@ -48,6 +48,7 @@ class CellSessions:
         )
         launch = cast.agent.launch(request)
         parser = cast.agent.parser(name)
+        self.attempt.narration.follow(name, parser)
         with self.doors.open(name, launch.models) as door:
             ended = self._run(name, launch, parser, door)
         report = parser.finish(ended)

@@ -1,6 +1,12 @@
 """Every port in the process's own memory: for tests, and for whoever embeds the farm in one process."""
 
-from farm.adapters.memory.coordination import MemoryEvents, MemoryHosts, MemoryLeadership, MemorySignals
+from farm.adapters.memory.coordination import (
+    MemoryEvents,
+    MemoryHosts,
+    MemoryLeadership,
+    MemoryLiveNotes,
+    MemorySignals,
+)
 from farm.adapters.memory.dispatcher import MemoryDispatcher
 from farm.adapters.memory.leases import MemoryLeases
 from farm.adapters.memory.store import MemoryStore
@@ -11,6 +17,7 @@ __all__ = [
     "MemoryHosts",
     "MemoryLeadership",
     "MemoryLeases",
+    "MemoryLiveNotes",
     "MemorySignals",
     "MemoryStore",
 ]

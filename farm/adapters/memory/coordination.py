@@ -1,11 +1,11 @@
-"""Signals, hosts, events and leadership in memory."""
+"""Signals, hosts, events, leadership and live notes in memory."""
 
 import threading
 import time
 from collections import defaultdict
 from dataclasses import dataclass
 
-from farm.model import CellEvent, Host, StopReason, SweepId
+from farm.model import CellEvent, CellId, Host, LiveNote, StopReason, SweepId
 from farm.ports import Clock
 
 
@@ -102,3 +102,20 @@ class MemoryLeadership:
             lead = self._leads.get(sweep)
             if lead is not None and lead.holder == holder:
                 del self._leads[sweep]
+
+
+class MemoryLiveNotes:
+    """Notes in a dict."""
+
+    def __init__(self) -> None:
+        self._notes: defaultdict[SweepId, dict[CellId, LiveNote]] = defaultdict(dict)
+
+    def tell(self, sweep: SweepId, note: LiveNote) -> None:
+        self._notes[sweep][note.cell] = note
+
+    def drop(self, sweep: SweepId, cell: CellId) -> None:
+        self._notes[sweep].pop(cell, None)
+
+    def all(self, sweep: SweepId) -> tuple[LiveNote, ...]:
+        notes = dict(self._notes[sweep])
+        return tuple(notes[cell] for cell in sorted(notes))

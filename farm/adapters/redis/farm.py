@@ -6,6 +6,7 @@ from farm.adapters.redis.events import RedisEvents
 from farm.adapters.redis.hosts import RedisHosts
 from farm.adapters.redis.leadership import RedisLeadership
 from farm.adapters.redis.leases import RedisLeases
+from farm.adapters.redis.live import RedisLiveNotes
 from farm.adapters.redis.server import Server
 from farm.adapters.redis.signals import RedisSignals
 from farm.errors import SpecError
@@ -21,6 +22,7 @@ class RedisFarm:
         self.hosts = RedisHosts(server)
         self.events = RedisEvents(server)
         self.leadership = RedisLeadership(server)
+        self.live = RedisLiveNotes(server)
 
     @property
     def shown_url(self) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from farm.adapters.memory import MemoryEvents, MemoryLeases, MemorySignals, MemoryStore
+from farm.adapters.memory import MemoryEvents, MemoryLeases, MemoryLiveNotes, MemorySignals, MemoryStore
 from farm.adapters.system_clock import SystemClock
 from farm.errors import TransientError
 from farm.model import (
@@ -106,6 +106,7 @@ class Farm:
         self.signals = MemorySignals()
         self.leases: LeaseBook = MemoryLeases(self.clock, self.signals)
         self.events = MemoryEvents()
+        self.live = MemoryLiveNotes()
         self.fitness = Fitness()
         self.redactor = Redactor()
         self.gateway = Gateway(self.clock)
@@ -132,7 +133,7 @@ class Farm:
         return self.upstreams[name]
 
     def line(self, slot: int = 0) -> CellLine:
-        exchange = Exchange(self.leases, self.signals, self.events)
+        exchange = Exchange(self.leases, self.signals, self.events, self.live)
         ports = LinePorts(
             exchange=exchange,
             truth=Truth(self.blobs, self.records),

@@ -20,12 +20,12 @@ from farm.model import (
     canonical_json,
 )
 from sandbox.spec import Stream
-from tests.builders.worker.recorded import played, recordings
+from tests.builders.worker.recorded import DATA, played, recordings
 from worker.agents.claude_code import ClaudeCodeAgent
 from worker.agents.codex import CodexAgent
 from worker.agents.command import CommandAgent
 from worker.agents.scripted import ScriptedAgent
-from worker.session import AGENT, HOME, Agent, SessionRequest
+from worker.session import AGENT, HOME, Agent, Narrating, SessionProgress, SessionRequest
 
 AGENTS: dict[str, Callable[[], Agent]] = {
     "claude-code": lambda: ClaudeCodeAgent({"model": "claude-opus-5-5", "required_skill": "a"}),
@@ -148,3 +148,18 @@ def test_normalised_options_are_json_and_make_the_same_agent(make: Callable[[], 
 def test_an_unknown_option_is_a_spec_error(kind: Callable[[dict[str, Any]], Agent], options: dict[str, Any]) -> None:
     with pytest.raises(SpecError, match="unheard_of"):
         kind({**options, "unheard_of": 1})
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "progress"),
+    [
+        ("claude-code", "claude.success", SessionProgress(2, 1, "All done: hello.txt written.")),
+        ("codex", "codex.success", SessionProgress(None, 1, "All done: hello.txt written.")),
+    ],
+)
+def test_how_far_a_session_is_can_be_seen_before_its_end(kind: str, name: str, progress: SessionProgress) -> None:
+    parser = AGENTS[kind]().parser("work")
+    assert isinstance(parser, Narrating)
+    assert parser.progress().last == ""
+    parser.feed(Stream.STDOUT, (DATA / f"{name}.jsonl").read_bytes().partition(b"\n")[2])
+    assert parser.progress() == progress

@@ -1,12 +1,13 @@
 """The live display must not let a guest steer the terminal."""
 
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
 
-from farm.cli.display import headline, live_display
+from farm.cli.display import headline, live_display, live_line
 from farm.coordinator.progress import ArmProgress, Progress
-from farm.model import SweepId
+from farm.model import CellId, LiveNote, SweepId
 
 
 def a_progress(**changes: object) -> Progress:
@@ -35,6 +36,24 @@ def test_what_it_waits_for_is_one_plain_line() -> None:
 
 
 def test_markup_in_an_outage_is_shown_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
-    with live_display(quiet=False) as show:
+    with live_display(lambda: (), quiet=False) as show:
         show(a_progress(waiting="no [/x] here"))
     assert "no [/x] here" in capsys.readouterr().err
+
+
+def test_how_far_a_session_is_is_one_plain_line() -> None:
+    started_at = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    note = LiveNote(
+        cell=CellId("fix.base.1"),
+        attempt=1,
+        host="host-1",
+        session="work",
+        started_at=started_at,
+        turns=4,
+        tool_calls=6,
+        preview="::error::\x1b[2JBash ls",
+    )
+    now = started_at + timedelta(seconds=133)
+    assert live_line(note, now) == "fix.base.1  work on host-1: 2:13, 4 turns, 6 tool calls; : :error::Bash ls"
+    silent = note.model_copy(update={"turns": None, "tool_calls": None, "preview": ""})
+    assert live_line(silent, now) == "fix.base.1  work on host-1: 2:13"

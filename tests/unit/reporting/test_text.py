@@ -16,6 +16,12 @@ from farm.reporting.text import duration_text, escape_markdown, money_text, one_
         ("a\u202eb\u200bc\x00d\x7f", "a b c d"),
         ("caf\u00e9 \u65e5\u672c \U0001f600", "caf\u00e9 \u65e5\u672c \U0001f600"),
         ("\x1b", ""),
+        ("::error::no", ": :error::no"),
+        ("  ::set-output name=a::b", ": :set-output name=a::b"),
+        (
+            "see a::b and ##vso[task.complete] ##[error] ##teamcity[x]",
+            "see a::b and # #vso[task.complete] # #[error] # #teamcity[x]",
+        ),
     ],
 )
 def test_a_line_is_plain_text(text: str, line: str) -> None:

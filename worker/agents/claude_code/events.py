@@ -19,7 +19,8 @@ from worker.agents import fields
 from worker.agents.ending import Heard, ending
 from worker.agents.lines import JsonLines
 from worker.agents.skill import SkillProof
-from worker.agents.tail import Tail, beginning
+from worker.agents.tail import Tail, beginning, preview
+from worker.session import SessionProgress
 
 MOST_LINE_BYTES = MIB
 _MOST_TOOLS = 1000
@@ -54,6 +55,7 @@ class ClaudeCodeParser:
         self._init: dict[str, JsonValue] = {}
         self._answers: set[str] = set()
         self._tool_calls: dict[str, int] = {}
+        self._last = ""
         self._problem: str | None = None
 
     def feed(self, stream: Stream, chunk: bytes) -> None:
@@ -61,6 +63,9 @@ class ClaudeCodeParser:
             self._stderr.feed(chunk)
         else:
             self._take(self._lines.feed(chunk))
+
+    def progress(self) -> SessionProgress:
+        return SessionProgress(len(self._answers), sum(tuple(self._tool_calls.values())), self._last)
 
     def finish(self, exit_: ProcessExit) -> SessionReport:
         self._take(self._lines.close())
@@ -134,7 +139,10 @@ class ClaudeCodeParser:
             self._answers.add(answer)
         for block in _blocks(message):
             if block.get("type") == "tool_use":
+                self._last = preview(block.get("name"), block.get("input"))
                 self._count(block)
+            elif block.get("type") == "text":
+                self._last = preview(block.get("text"))
 
     def _count(self, block: dict[str, JsonValue]) -> None:
         name = fields.text(block.get("name"))

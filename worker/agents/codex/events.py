@@ -18,7 +18,8 @@ from worker.agents import fields
 from worker.agents.ending import Heard, ending
 from worker.agents.lines import JsonLines
 from worker.agents.skill import SkillUse
-from worker.agents.tail import Tail, beginning
+from worker.agents.tail import Tail, beginning, preview
+from worker.session import SessionProgress
 
 MOST_LINE_BYTES = MIB
 _MOST_TOOLS = 1000
@@ -41,6 +42,7 @@ class CodexParser:
         self._answer: str | None = None
         self._error: str | None = None
         self._tool_calls: dict[str, int] = {}
+        self._last = ""
         self._problem: str | None = None
 
     def feed(self, stream: Stream, chunk: bytes) -> None:
@@ -48,6 +50,9 @@ class CodexParser:
             self._stderr.feed(chunk)
         else:
             self._take(self._lines.feed(chunk))
+
+    def progress(self) -> SessionProgress:
+        return SessionProgress(None, sum(tuple(self._tool_calls.values())), self._last)
 
     def finish(self, exit_: ProcessExit) -> SessionReport:
         self._take(self._lines.close())
@@ -110,8 +115,10 @@ class CodexParser:
             self._fault("an item.completed event without an item of a type")
         elif kind == "agent_message":
             self._answer = fields.answer(item.get("text"))
+            self._last = preview(item.get("text"))
         elif kind not in _SPEECH:
             self._count(kind)
+            self._last = preview(kind, item.get("command"))
             if kind == "command_execution" and item.get("status") == "completed" and item.get("exit_code") == 0:
                 self._look_for_skill(item.get("command"))
 

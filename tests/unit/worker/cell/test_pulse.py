@@ -2,22 +2,11 @@
 
 import pytest
 
-from farm.adapters.memory import MemoryEvents, MemoryLeases, MemorySignals
+from farm.adapters.memory import MemoryEvents, MemoryLeases, MemoryLiveNotes, MemorySignals
 from farm.errors import FarmError, SpecError, TransientError
-from farm.model import (
-    CellEvent,
-    Digest,
-    EventKind,
-    Lease,
-    Pressure,
-    RequestEnd,
-    StopReason,
-    SweepId,
-    Ticket,
-)
+from farm.model import Digest, Lease, StopReason, SweepId, Ticket
 from farm.ports import Renewal
 from farm.testing.clock import FakeClock
-from tests.builders.worker.doubles import CountingSignals
 from tests.services.waiting import wait_until
 from worker.cell.ports import Exchange, Timing
 from worker.cell.pulse import Pulse
@@ -40,7 +29,7 @@ class Parts:
         self.lease = lease
 
     def pulse(self, leases: object = None, signals: object = None) -> Pulse:
-        exchange = Exchange(leases or self.leases, signals or self.signals, MemoryEvents(self.clock))  # type: ignore[arg-type]  # doubles of one method
+        exchange = Exchange(leases or self.leases, signals or self.signals, MemoryEvents(self.clock), MemoryLiveNotes())  # type: ignore[arg-type]  # doubles of one method
         return Pulse(exchange, TIMING, self.clock, self.lease)
 
 
@@ -157,16 +146,11 @@ def test_a_confirmation_renews(parts: Parts) -> None:
     assert parts.leases.live(SWEEP) == (parts.lease,)
 
 
-def test_what_a_provider_did_is_told_with_the_next_beat_and_once(parts: Parts) -> None:
-    events, signals = MemoryEvents(parts.clock), CountingSignals()
-    pulse = Pulse(Exchange(parts.leases, signals, events), TIMING, parts.clock, parts.lease)
-    pulse.note_pressure(RequestEnd.RATE_LIMITED, 7.0)
-    pulse.note_pressure(RequestEnd.RATE_LIMITED, None)
-    pulse.note_pressure(RequestEnd.UNAVAILABLE, None)
-    with pulse:
-        signals.wait_for_looks(2)
-    pressure = Pressure(ends={RequestEnd.RATE_LIMITED: 2, RequestEnd.UNAVAILABLE: 1}, retry_after_s=7.0)
-    assert events.receive(SWEEP, 0) == (CellEvent(kind=EventKind.PRESSURE, index=0, attempt=1, pressure=pressure),)
+def test_with_each_beat_somebody_may_tell_something(parts: Parts) -> None:
+    told: list[int] = []
+    exchange = Exchange(parts.leases, parts.signals, MemoryEvents(parts.clock), MemoryLiveNotes())
+    with Pulse(exchange, TIMING, parts.clock, parts.lease, lambda: told.append(1)):
+        wait_until(lambda: len(told) >= 2)
 
 
 def test_a_workers_own_shutdown_goes_before_the_farms_orders(parts: Parts) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from farm.adapters.memory import MemoryEvents, MemoryLeases, MemorySignals, MemoryStore
+from farm.adapters.memory import MemoryEvents, MemoryLeases, MemoryLiveNotes, MemorySignals, MemoryStore
 from farm.errors import SpecError, TransientError
 from farm.model import (
     AttemptCleanup,
@@ -26,6 +26,7 @@ from farm.redaction import MARK, Redactor
 from farm.testing.clock import FakeClock
 from tests.builders.worker.doubles import Hook, HookedRecords
 from worker.cell.attempt import Attempt, Finding
+from worker.cell.narration import Narration
 from worker.cell.ports import Claimed, Exchange, Place, Timing, Truth
 from worker.cell.pulse import Pulse
 from worker.cell.recording import LineEnd, Recorder
@@ -80,8 +81,10 @@ class Desk:
         lease = self.leases.claim(TICKET, "host-1/1/1", 30.0)
         assert isinstance(lease, Lease)
         self.claimed = Claimed(TICKET, lease)
-        self.pulse = Pulse(Exchange(self.leases, signals, MemoryEvents(self.clock)), Timing(), self.clock, lease)
-        self.attempt = Attempt(self.claimed, self.clock, self.clock.now())
+        exchange = Exchange(self.leases, signals, MemoryEvents(self.clock), MemoryLiveNotes())
+        narration = Narration(exchange, lease, "host-1", self.clock, Redactor())
+        self.pulse = Pulse(exchange, Timing(), self.clock, lease)
+        self.attempt = Attempt(self.claimed, self.clock, self.clock.now(), narration)
         self.attempt.keeper.keep("note", "text/plain", b"kept")
 
     @property
