@@ -3,9 +3,11 @@
 from pydantic import JsonValue
 
 from farm.model import MIB
+from worker.agents.tail import one_line
 from worker.documents import DocumentError, one_document
 
 MOST_LINE_BYTES = 4 * MIB
+_MOST_SHOWN_BYTES = 200
 
 
 class JsonLines:
@@ -53,7 +55,7 @@ class JsonLines:
         try:
             event = one_document(line)
         except DocumentError as error:
-            self.problem = f"line {self._number} is not JSON: {error}"
+            self.problem = f"line {self._number} is not JSON: {error}; it begins: {_beginning(line)}"
             return None
         if not isinstance(event, dict):
             self.problem = f"line {self._number} is no JSON object"
@@ -62,3 +64,7 @@ class JsonLines:
 
     def _refuse_length(self, number: int) -> None:
         self.problem = self.problem or f"line {number} is longer than {self._most_line_bytes} bytes"
+
+
+def _beginning(line: bytes) -> str:
+    return one_line(line[:_MOST_SHOWN_BYTES].decode(errors="replace"))

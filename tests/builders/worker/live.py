@@ -14,7 +14,7 @@ from worker.agents.installed import InstalledPrograms
 from worker.cell.boxes import process_exit
 from worker.cell.sessions import lay_home_files
 from worker.gateway import Gateway, Pass, Purse, Upstream
-from worker.session import AGENT, HOME, OUT, WORKSPACE, Agent
+from worker.session import AGENT, HOME, OUT, WORKSPACE, Agent, asset_path
 from worker.trees.copying import Ownership, give
 
 REAL_KEY = "sk-real-0123456789abcdef"
@@ -44,6 +44,8 @@ class Stage:
     root: Path
     gateway: Gateway
     programs: InstalledPrograms
+    assets: dict[str, dict[str, str]] = field(default_factory=dict)
+    """What the arm brings: files by name, by the asset's name."""
     cells: list[Path] = field(default_factory=list)
 
     def play(
@@ -85,6 +87,7 @@ class Stage:
                 Bind(cell / "ws", WORKSPACE, writable=True),
                 Bind(cell / "out", OUT, writable=True),
                 Bind(self.programs.place(agent.program), AGENT),
+                *(Bind(cell / "assets" / name, asset_path(name)) for name in self.assets),
             )
             spec = SandboxSpec(
                 argv=launch.argv,
@@ -115,6 +118,11 @@ class Stage:
         for name, text in workspace.items():
             (cell / "ws" / name).parent.mkdir(parents=True, exist_ok=True)
             (cell / "ws" / name).write_text(text)
+        for asset, files in self.assets.items():
+            for name, text in files.items():
+                place = cell / "assets" / asset / name
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_text(text)
         for path in (cell / "home", cell / "out", cell / "ws", *(cell / "ws").rglob("*")):
             give(path, owner)
         return cell, owner

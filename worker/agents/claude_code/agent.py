@@ -18,12 +18,12 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, JsonValue, model_validator
 
-from farm.model import Value, Wire
+from farm.model import Name, Value, Wire
 from sandbox.spec import DOOR
-from worker.agents.claude_code.events import ClaudeCodeParser
+from worker.agents.claude_code.events import ClaudeCodeParser, Expected
 from worker.agents.options import ExactVersion, ModelId, SkillName, ensure_known
 from worker.options import checked
-from worker.session import AGENT, DOOR_KEY, DOOR_URL, HOME, AgentProgram, Launch, SessionRequest
+from worker.session import AGENT, DOOR_KEY, DOOR_URL, HOME, AgentProgram, Launch, SessionRequest, asset_path
 
 KIND = "claude-code"
 TESTED_VERSION = "2.1.332"
@@ -82,7 +82,10 @@ class ClaudeCodeOptions(Value):
     provider would do it for them, past the sandbox."""
     denied_tools: tuple[Tool, ...] = ()
     project: bool = True
-    """Read what the workspace says to it: CLAUDE.md and `.claude`, its skills among it; never execute its hooks."""
+    """Read what the workspace says to it: CLAUDE.md and `.claude`, its skills among it. No hook is executed then, for
+    the workspace's would be."""
+    plugins: tuple[Name, ...] = ()
+    """Assets of the arm that are plug-ins: folders with a manifest, or with `skills/<name>/SKILL.md` alone."""
     required_skill: SkillName | None = None
     """A session that did not use it with success is `skill-not-invoked`."""
     retries: Annotated[int, Field(ge=0, le=10)] = 2
@@ -93,7 +96,7 @@ class ClaudeCodeOptions(Value):
     def _means_one_thing(self) -> Self:
         ensure_known(self.env, _SETTABLE)
         for model in (self.model, *self.models):
-            if model.removesuffix("[1m]") in _ALIASES:
+            if _asked(model) in _ALIASES:
                 raise ValueError(f"{model!r} is another model in every version; give a full model id")
         if self.required_skill is not None and "Skill" not in _names(self.allowed_tools):
             raise ValueError("required_skill needs the tool 'Skill' among allowed_tools")
@@ -118,11 +121,18 @@ class ClaudeCodeAgent:
             env=_env(options),
             stdin=request.prompt.encode(),
             home_files={} if instructions is None else {_INSTRUCTIONS: instructions.encode()},
-            models=(options.model, *options.models),
+            models=tuple(dict.fromkeys(_asked(model) for model in (options.model, *options.models))),
         )
 
     def parser(self, name: str) -> ClaudeCodeParser:
-        return ClaudeCodeParser(name, self._options.version, self._options.required_skill)
+        return ClaudeCodeParser(
+            name, Expected(self._options.version, _plugin_places(self._options), self._options.required_skill)
+        )
+
+
+def _asked(model: ModelId) -> str:
+    """Give a model as its requests name it: a mark for its longer context is a header there."""
+    return model.removesuffix("[1m]")
 
 
 def _words(options: ClaudeCodeOptions) -> tuple[str, ...]:
@@ -133,7 +143,11 @@ def _words(options: ClaudeCodeOptions) -> tuple[str, ...]:
     if options.denied_tools:
         words += ["--disallowedTools", *options.denied_tools]
     words += ["--strict-mcp-config", "--setting-sources", "project" if options.project else ""]
-    words += ["--settings", '{"disableAllHooks":true}', "--no-session-persistence", "--model", options.model]
+    if options.project:
+        words += ["--settings", '{"disableAllHooks":true}']
+    for place in _plugin_places(options):
+        words += ["--plugin-dir", place]
+    words += ["--no-session-persistence", "--model", options.model]
     if options.effort is not None:
         words += ["--effort", options.effort]
     if options.most_turns is not None:
@@ -143,6 +157,10 @@ def _words(options: ClaudeCodeOptions) -> tuple[str, ...]:
 
 def _instruction_words() -> tuple[str, ...]:
     return ("--append-system-prompt-file", f"{HOME}/{_INSTRUCTIONS}")
+
+
+def _plugin_places(options: ClaudeCodeOptions) -> tuple[str, ...]:
+    return tuple(asset_path(name) for name in options.plugins)
 
 
 def _names(tools: tuple[Tool, ...]) -> tuple[str, ...]:

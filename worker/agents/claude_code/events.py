@@ -11,6 +11,8 @@ The result's `subtype` is `success` even where the provider refused; its `is_err
 Each content block comes as an event of its own, with a placeholder for usage: only the result's usage is a total.
 """
 
+from dataclasses import dataclass
+
 from pydantic import JsonValue
 
 from farm.model import MIB, ProcessExit, SessionReport, Usage
@@ -42,13 +44,23 @@ _SYNTHETIC = "<synthetic>"
 """The model of what Claude Code says itself, in the place of an answer that did not come."""
 
 
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What the arm pins, and what the stream must therefore say."""
+
+    version: str
+    plugins: tuple[str, ...] = ()
+    """Folders; one that is not there, or is no plug-in, is passed over in silence."""
+    required_skill: str | None = None
+
+
 class ClaudeCodeParser:
     """Reads one session."""
 
-    def __init__(self, name: str, version: str, required_skill: str | None) -> None:
+    def __init__(self, name: str, expected: Expected) -> None:
         self._name = name
-        self._version = version
-        self._skill = SkillProof(required_skill) if required_skill is not None else None
+        self._expected = expected
+        self._skill = SkillProof(expected.required_skill) if expected.required_skill is not None else None
         self._lines = JsonLines(MOST_LINE_BYTES)
         self._stderr = Tail()
         self._results: list[dict[str, JsonValue]] = []
@@ -127,8 +139,12 @@ class ClaudeCodeParser:
             return
         self._init = self._init or event
         version = event.get("claude_code_version")
-        if version != self._version:
-            self._fault(f"the stream of Claude Code {version!r}, where the arm pins {self._version}")
+        if version != self._expected.version:
+            self._fault(f"the stream of Claude Code {version!r}, where the arm pins {self._expected.version}")
+        loaded = _paths(event.get("plugins"))
+        for place in self._expected.plugins:
+            if not any(path == place or path.startswith(f"{place}/") for path in loaded):
+                self._fault(f"the plug-in {place} was not loaded: it is no asset of the arm, or no plug-in")
 
     def _take_answer(self, event: dict[str, JsonValue]) -> None:
         message = event.get("message")
@@ -165,6 +181,11 @@ class ClaudeCodeParser:
 
     def _fault(self, problem: str) -> None:
         self._problem = self._problem or problem
+
+
+def _paths(plugins: JsonValue) -> list[str]:
+    listed = [each.get("path") for each in plugins if isinstance(each, dict)] if isinstance(plugins, list) else []
+    return [path for path in listed if isinstance(path, str)]
 
 
 def _blocks(message: dict[str, JsonValue]) -> list[dict[str, JsonValue]]:

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from farm.model import RequestEnd
 from tests.builders.worker.live import Lived, Stage
 from tests.services.provider import ScriptedProvider, serving
@@ -64,6 +66,29 @@ def test_a_skill_that_is_not_there_is_not_used(stage: Stage) -> None:
     lived = played(stage, an_agent(required_skill="greet"), script)
     assert lived.report.reason == "skill-not-invoked"
     assert lived.report.cost_usd is not None
+
+
+@pytest.mark.parametrize("is_read", [True, False], ids=["with the workspace", "alone"])
+def test_a_plug_in_of_the_arm_brings_its_skills_and_alone_its_hooks(stage: Stage, *, is_read: bool) -> None:
+    hook = {"hooks": [{"type": "command", "command": "touch hooked"}]}
+    stage.assets["polite"] = {
+        ".claude-plugin/plugin.json": json.dumps({"name": "polite", "version": "1.0.0"}),
+        "skills/greet/SKILL.md": GREET[".claude/skills/greet/SKILL.md"],
+        "hooks/hooks.json": json.dumps({"hooks": {"SessionStart": [hook]}}),
+    }
+    script = turns({"tools": [{"skill": {"name": "polite:greet"}}]}, {"answer": "HELLO"})
+    lived = played(stage, an_agent(required_skill="greet", plugins=["polite"], project=is_read), script)
+    assert lived.report.problem is None
+    assert ("hooked" in lived.files) != is_read
+
+
+def test_a_folder_of_skills_is_a_plug_in_and_one_that_is_not_there_is_told(stage: Stage) -> None:
+    stage.assets["manners"] = {"skills/greet/SKILL.md": GREET[".claude/skills/greet/SKILL.md"]}
+    script = turns({"tools": [{"skill": {"name": "manners:greet"}}]}, {"answer": "HELLO"})
+    there = played(stage, an_agent(required_skill="greet", plugins=["manners"]), script)
+    missing = played(stage, an_agent(plugins=["manner"]), script)
+    assert there.report.problem is None
+    assert (missing.report.problem or "").startswith("the plug-in /cell/assets/manner was not loaded")
 
 
 def test_a_hook_of_the_workspace_is_never_executed(stage: Stage) -> None:

@@ -56,10 +56,25 @@ def test_a_workspace_that_is_not_to_be_read_is_no_source_of_settings() -> None:
     assert after(words(project=False), "--setting-sources") == ""
 
 
+def test_hooks_are_off_where_the_workspaces_would_run() -> None:
+    assert after(words(), "--settings") == '{"disableAllHooks":true}'
+    assert "--settings" not in words(project=False)
+
+
+def test_a_plug_in_is_an_asset_of_the_arm() -> None:
+    assert "\n".join(words(plugins=["review", "style"])).count("--plugin-dir\n/cell/assets/") == 2
+
+
 def test_the_program_is_pinned_and_so_are_the_models() -> None:
     agent = an_agent(version="2.1.300", models=["claude-haiku-5-5"])
     assert agent.program == AgentProgram("claude-code", "2.1.300")
     assert agent.launch(a_request()).models == (MODEL, "claude-haiku-5-5")
+
+
+def test_a_mark_for_a_longer_context_is_no_part_of_what_the_door_is_asked_for() -> None:
+    launch = an_agent(model="claude-opus-5-5[1m]", models=["claude-opus-5-5"]).launch(a_request())
+    assert after(launch.argv, "--model") == "claude-opus-5-5[1m]"
+    assert launch.models == ("claude-opus-5-5",)
 
 
 def test_side_questions_go_to_the_one_model_unless_the_arm_names_more() -> None:
@@ -134,6 +149,7 @@ def test_fact_18_no_session_id_is_given_so_none_is_used_twice() -> None:
         ({"most_turns": 0}, "most_turns"),
         ({"effort": "huge"}, "effort"),
         ({"retries": 11}, "retries"),
+        ({"plugins": ["../x"]}, "plugins"),
         ({"allowed_tools": ["--model"]}, "allowed_tools"),
         ({"denied_tools": ["Bash\n"]}, "denied_tools"),
         ({"env": {"ANTHROPIC_BASE_URL": "http://elsewhere"}}, "'ANTHROPIC_BASE_URL' can't be set here; only BASH_"),

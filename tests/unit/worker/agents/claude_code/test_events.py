@@ -182,6 +182,12 @@ def test_a_line_that_is_no_json_object_is_a_fault(line: bytes) -> None:
     assert heard(an_agent(), lines(init()) + line + b"\n" + lines(result())).reason == "stream_invalid"
 
 
+def test_what_is_written_in_the_place_of_events_is_shown() -> None:
+    report = heard(an_agent(), b"Credit balance\tis too low\n", exited(1))
+    assert report.reason == "stream_invalid"
+    assert (report.problem or "").endswith("; it begins: Credit balance is too low")
+
+
 @pytest.mark.parametrize("chunk", [1000, 1 << 22])
 def test_a_line_above_a_mebibyte_is_a_fault_however_it_comes(chunk: int) -> None:
     most = (1 << 20) - len(lines(result(result=""))) + 1
@@ -207,6 +213,20 @@ def test_what_it_said_last_on_standard_error_explains_a_crash() -> None:
 
 def test_a_missing_error_flag_is_an_error() -> None:
     assert heard(an_agent(), lines(init(), result(is_error=None))).reason == "error_flag"
+
+
+@pytest.mark.parametrize(
+    ("plugins", "reason"),
+    [
+        ([{"path": "/cell/assets/review"}], "success"),
+        ([{"path": "builtin"}, {"path": "/cell/assets/review/inner"}], "success"),
+        ([{"path": "/cell/assets/reviewer"}], "stream_invalid"),
+        ([{"path": 1}, "x"], "stream_invalid"),
+        (None, "stream_invalid"),
+    ],
+)
+def test_a_plug_in_of_the_arm_that_was_not_loaded_is_a_fault(plugins: list | None, reason: str) -> None:
+    assert heard(an_agent(plugins=["review"]), lines(init(plugins=plugins), result())).reason == reason
 
 
 # A skill that must be used.
