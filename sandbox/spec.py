@@ -134,7 +134,8 @@ class Exit:
     peak_inodes: int | None = None
     """Of the disk that it ran on, if it had one, as it was seen every 0.1 s and at the end."""
     limits_touched: tuple[str, ...] = ()
-    """memory, processes, by the tree or its tool room, disk, inodes: run into at least once, whatever that ended."""
+    """memory, processes, processors, by the tree or its tool room, disk, inodes: run into at least once, whether or not
+    that ended anything."""
     cut: tuple[Stream, ...] = ()
     """The outputs of which the sink did not get all: they went past their limit."""
 

@@ -4,7 +4,7 @@ import fcntl
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -14,7 +14,7 @@ from sandbox.spec import Bind, Exit, ExitKind, Limits, Probe, Sandbox, SandboxSp
 
 WITNESS = Path(__file__).with_name("witness.py").read_text()
 LIMITS = Limits(
-    wall_s=10.0,
+    wall_s=30.0,
     memory_bytes=1 << 30,
     processes=16,
     file_size_bytes=4 << 20,
@@ -23,9 +23,7 @@ LIMITS = Limits(
     tmp_bytes=1 << 20,
 )
 _DEATH_S = 2.0
-_SHARE = 0.1
-_HELD_S = 0.15
-"""What takes 0.03 s of a whole processor takes this long at least of a tenth of one, in slices of 0.1 s."""
+_SLOW = "processes die slowly here: look again when this machine has less to do, else for processes in state D"
 _TRIES = 3
 
 
@@ -68,55 +66,50 @@ def memory(backend: Sandbox) -> Probe:
     )
 
 
-def processors(backend: Sandbox) -> Probe:
-    """Let a guest compute with a tenth of a processor, and with all that there is as the control."""
-    if backend.facts()["limits"] == "rlimits only":
-        return Probe("processor time", ok=True, detail=f"not held, rlimits only: {backend.facts()['no_cgroups']}")
-    held, free = _burn(backend, _SHARE), _burn(backend, None)
-    for _ in range(_TRIES - 1):
-        if _is_held(held, free):
-            break
-        held, free = _burn(backend, _SHARE), _burn(backend, None)  # a busy machine slows the control down too
-    detail = f"a tenth of a processor takes {held:.2f} s for what takes {free:.2f} s"
-    return Probe("processor time", ok=_is_held(held, free), detail=detail, fix=REPORT)
-
-
 def told(exit_: Exit) -> str:
     """Say in words how a drill ended."""
     last = next((str(one) for one in (exit_.limit, exit_.signal, exit_.code) if one is not None), "")
     return f"{exit_.kind} {last}".strip()
 
 
-def _is_held(held: float, free: float) -> bool:
-    return held >= _HELD_S and held >= 2 * free
+def killing(backend: Sandbox, out: Path, binds: tuple[Bind, ...], within_s: float = _DEATH_S) -> Probe:
+    """Stop a tree of daemons that ignore signals; the lock that they hold tells when the last is dead.
+
+    Survivors fail it at once. A death that is only slow is tried again: a busy machine is slow now and then.
+    """
+    death, tries = _death(backend, out / "lock", binds), 1
+    while death.is_whole and death.took_s >= within_s and tries < _TRIES:
+        death, tries = _death(backend, out / "lock", binds), tries + 1
+    if not death.is_whole:
+        return Probe("kill drill", ok=False, detail=death.told, fix=REPORT)
+    detail = f"a tree of daemons was dead in {death.took_s:.2f} s"
+    return Probe("kill drill", ok=death.took_s < within_s, detail=detail, fix=_SLOW)
 
 
-def _burn(backend: Sandbox, cpus: float | None) -> float:
-    said = bytearray()
-    spec = witness_spec((), "burn")
-    backend.run(replace(spec, limits=replace(LIMITS, cpus=cpus)), lambda _, chunk: said.extend(chunk), lambda: False)
-    try:
-        return float(said)
-    except ValueError as error:
-        raise SandboxError(f"the drill for processors printed {bytes(said)!r}") from error
+@dataclass(frozen=True, slots=True)
+class _Death:
+    """How a tree of daemons was ended."""
+
+    is_whole: bool
+    """Whether it stood, and nobody of it stands."""
+    told: str
+    took_s: float
+    """From when it was to end."""
 
 
-def killing(backend: Sandbox, out: Path, binds: tuple[Bind, ...]) -> Probe:
-    """Stop a tree of daemons that ignore signals; the lock that they hold tells when the last is dead."""
-    lock, seen, held = out / "lock", bytearray(), []
+def _death(backend: Sandbox, lock: Path, binds: tuple[Bind, ...]) -> _Death:
+    seen, asked = bytearray(), []
 
-    def is_ready() -> bool:
-        if seen:
-            held.append(_is_locked(lock))
+    def is_to_end() -> bool:
+        if seen and _is_locked(lock):
+            asked.append(time.monotonic())
         return bool(seen)
 
-    before = time.monotonic()
-    exit_ = backend.run(witness_spec(binds, "drill"), lambda _stream, chunk: seen.extend(chunk), is_ready)
-    if exit_.kind is not ExitKind.STOPPED or held != [True]:
-        return Probe("kill drill", ok=False, detail=f"the drill did not start: {told(exit_)}", fix=REPORT)
-    took = time.monotonic() - before
-    is_dead = not _is_locked(lock) and took < _DEATH_S
-    return Probe("kill drill", ok=is_dead, detail=f"a tree of daemons was dead in {took:.2f} s", fix=REPORT)
+    exit_ = backend.run(witness_spec(binds, "drill"), lambda _stream, chunk: seen.extend(chunk), is_to_end)
+    if exit_.kind is not ExitKind.STOPPED or not asked:
+        return _Death(is_whole=False, told=f"the drill did not start: {told(exit_)}", took_s=0.0)
+    took_s = time.monotonic() - asked[0]
+    return _Death(is_whole=not _is_locked(lock), told="a tree of daemons outlives its run", took_s=took_s)
 
 
 def _is_locked(path: Path) -> bool:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from sandbox.backends import disk_drill, drills, host_facts, verdicts
+from sandbox.backends import disk_drill, drills, host_facts, processor_drill, verdicts
 from sandbox.backends.drills import LIMITS, WITNESS, Unfiltered, system_python, witness_spec
 from sandbox.backends.naive import Naive
 from sandbox.backends.verdicts import HIDDEN_VARIABLE, OUT, REPORT, WRITTEN, HostSide, Sight, Testimony, Witnesses
@@ -33,7 +33,7 @@ _HOST_PLACES = ("/root", "/var", "/opt", "/srv", "/mnt", "/boot", "/sys", "/etc/
 _FULL = ("/tmp", "/run", "/dev/shm", "/home/agent")  # noqa: S108 (the sandbox's own)
 _MOST_BYTES = 72 << 20
 """More than any of the sandbox's memory file systems takes."""
-_LOOK_S = 10.0
+_LOOK_S = 30.0
 _IPC_RMID = 0
 
 
@@ -100,7 +100,7 @@ def _probes(backend: Probed, scene: _Scene) -> Iterator[Probe]:
     yield from _naive(backend, scene)
     yield from verdicts.bounds(inside)
     yield drills.memory(backend)
-    yield drills.processors(backend)
+    yield processor_drill.processors(backend)
     yield disk_drill.disk(backend, scene.folder, scene.out)
     yield drills.killing(backend, scene.out, scene.binds)
     yield from host_facts.probes(scene.folder)
@@ -207,9 +207,9 @@ def _naive(backend: Probed, scene: _Scene) -> Iterator[Probe]:
     victim.chmod(0o777)
     naive = backend.naive()
     follows = naive.follows_links(scene.out, victim)
-    below = Bind(victim, f"{OUT}/link/made")
+    careless = witness_spec((*scene.binds, Bind(victim, f"{OUT}/link/made")), "look", scene.order)
     try:
-        backend.run(witness_spec((*scene.binds, below), "burn"), lambda _stream, _chunk: None, lambda: False)
+        backend.run(careless, lambda _stream, _chunk: None, lambda: False)
         is_refused = False
     except SandboxRefusedError:
         is_refused = True

@@ -2,8 +2,7 @@
 
 It is not imported but given to the host's Python with `-c`, so it stands alone. Called as `witness testify ORDER` it
 tries all; as `witness look ORDER` only what is harmless on the host as well, where it must see what a guest must not;
-as `witness burn` it computes for a while and tells how long that took; as `witness drill` it leaves a tree of daemons
-that ignore signals and hold a lock, and waits to be killed.
+as `witness drill` it leaves a tree of daemons that ignore signals and hold a lock, and waits to be killed.
 """
 
 import contextlib
@@ -15,7 +14,6 @@ import os
 import signal
 import socket
 import sys
-import time
 from collections.abc import Callable
 from functools import partial
 
@@ -25,7 +23,6 @@ _OUT = "/cell/out"
 _NAMESPACES = ("cgroup", "ipc", "mnt", "net", "pid", "user", "uts")
 _DAEMONS = 4
 _DRILL_S = 60
-_BURN_S = 0.03
 _LARGEST = 4 << 20
 
 
@@ -160,15 +157,6 @@ def _testify(tries: dict[str, list[str]], numbers: dict[str, int]) -> dict[str, 
     }
 
 
-def _burn() -> float:
-    """Compute for a fixed processor time and give the seconds that it took."""
-    started = time.monotonic()
-    until = time.process_time() + _BURN_S
-    while time.process_time() < until:
-        pass
-    return time.monotonic() - started
-
-
 def _drill() -> None:
     lock = os.open(f"{_OUT}/lock", os.O_RDWR | os.O_CREAT, 0o600)
     fcntl.flock(lock, fcntl.LOCK_EX)
@@ -189,8 +177,6 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case ["drill"]:
             _drill()
-        case ["burn"]:
-            print(_burn())  # noqa: T201 (the answer)
         case words:
             what, order = words[0], json.loads(words[1])
             said = (_look if what == "look" else _testify)(order["tries"], order["numbers"])

@@ -59,12 +59,16 @@ class Group:
 
     def usage(self) -> Usage:
         """Tell what was used, until `remove`."""
-        was_refused = field(self._place.pids / "pids.events", "max")
+        touched = {
+            "memory": self.has_run_out(),
+            "processes": field(self._place.pids / "pids.events", "max"),
+            "processors": self._place.was_throttled(),
+        }
         return Usage(
             cpu_s=self._place.cpu_s(),
             peak_memory_bytes=self._place.peak_memory_bytes(),
             peak_processes=number(self._place.pids / "pids.peak"),
-            touched=(*(("memory",) if self.has_run_out() else ()), *(("processes",) if was_refused else ())),
+            touched=tuple(name for name, was_touched in touched.items() if was_touched),
         )
 
     def remove(self) -> None:

@@ -74,6 +74,10 @@ class Place(Protocol):
         """Tell the processor time that was used; None where the kernel does not count it, as below."""
         ...
 
+    def was_throttled(self) -> bool:
+        """Tell whether the kernel stopped somebody in it for having had its share of a period."""
+        ...
+
     def peak_memory_bytes(self) -> int | None:
         """Tell the most memory that was used at once."""
         ...

@@ -84,6 +84,10 @@ class VersionOne:
         used_ns = number(self.cpuacct / "cpuacct.usage")
         return None if used_ns is None else used_ns / 1e9
 
+    def was_throttled(self) -> bool:
+        """Tell whether the kernel stopped somebody for having had the share of a period."""
+        return bool(field(self.cpu / "cpu.stat", "nr_throttled"))
+
     def peak_memory_bytes(self) -> int | None:
         """Tell the most memory."""
         return number(self.memory / "memory.max_usage_in_bytes")

@@ -71,6 +71,10 @@ class VersionTwo:
         used_us = field(self.folder / "cpu.stat", "usage_usec")
         return None if used_us is None else used_us / 1e6
 
+    def was_throttled(self) -> bool:
+        """Tell whether the kernel stopped somebody for having had the share of a period."""
+        return bool(field(self.folder / "cpu.stat", "nr_throttled"))
+
     def peak_memory_bytes(self) -> int | None:
         """Tell the most memory."""
         return number(self.folder / "memory.peak")

@@ -1,14 +1,17 @@
 """Preflight of bubblewrap: fit hosts pass, a backend with a hole does not, and people can read the lines."""
 
 import os
+import subprocess
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
+from sandbox import limits
 from sandbox.backends import preflight
 from sandbox.backends.bubblewrap import Bubblewrap
-from tests.builders.sandbox_rooms import alone, bubblewrap, users, work_root
+from sandbox.backends.processor_drill import processors
+from tests.builders.sandbox_rooms import alone, bubblewrap, system_python, users, work_root
 
 
 @dataclass
@@ -53,11 +56,29 @@ def test_limits_that_are_not_held_fail():
     assert broken(loosened=loose) == names
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="control groups are root's here")
+NO_CAP = (("cpus", None),)
+needs_groups = pytest.mark.skipif(limits.find().groups is None, reason="this machine gives no control groups")
+
+
+@needs_groups
 def test_processor_time_that_is_not_held_fails():
-    if bubblewrap().facts()["limits"] == "rlimits only":
-        pytest.skip("this machine gives no control groups")
-    assert broken(loosened=(("cpus", None),)) == {"processor time"}
+    assert broken(loosened=NO_CAP) == {"processor time"}
+
+
+@pytest.fixture
+def busy():
+    loops = [subprocess.Popen((system_python(), "-c", "while True: pass")) for _ in range(4 * os.cpu_count())]
+    yield
+    for loop in loops:
+        loop.kill()
+        loop.wait()
+
+
+@needs_groups
+@pytest.mark.usefixtures("busy")
+def test_a_busy_machine_is_neither_called_broken_nor_does_it_hide_a_cap_that_is_left_out():
+    assert [processors(bubblewrap()).ok for _ in range(3)] == [True] * 3
+    assert [processors(Holed(bubblewrap(), loosened=NO_CAP)).ok for _ in range(3)] == [False] * 3
 
 
 def test_a_backend_that_does_not_refuse_a_mount_below_a_bind_fails():

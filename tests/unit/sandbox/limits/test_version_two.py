@@ -73,7 +73,8 @@ def test_the_usage_is_the_kernels_count(groups, tmp_path):
     (folder_of(tmp_path) / "memory.events").write_text("oom 1\noom_kill 3\noom_group_kill 1\n")
     (folder_of(tmp_path) / "pids.events").write_text("max 2\n")
     assert group.has_run_out()
-    assert group.usage().touched == ("memory", "processes")
+    (folder_of(tmp_path) / "cpu.stat").write_text("usage_usec 1500000\nnr_periods 9\nnr_throttled 4\n")
+    assert group.usage().touched == ("memory", "processes", "processors")
     group.remove()
 
 

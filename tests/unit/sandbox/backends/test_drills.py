@@ -1,0 +1,47 @@
+"""The kill drill: survivors fail at once, and a death that is only slow is looked at again."""
+
+import fcntl
+from contextlib import ExitStack
+
+import pytest
+
+from sandbox.backends.drills import killing
+from sandbox.backends.verdicts import REPORT
+from sandbox.spec import Exit, ExitKind, Stream
+
+
+class Daemons:
+    """A backend whose guest holds the lock of the drill until it is stopped, or for ever."""
+
+    def __init__(self, out, kept):
+        self._out, self._kept = out, kept
+        self.runs = 0
+
+    def run(self, _spec, sink, stop):
+        self.runs += 1
+        with ExitStack() as guest:
+            lock = (self._kept or guest).enter_context((self._out / "lock").open("w"))
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            sink(Stream.STDOUT, b"ready\n")
+            assert stop()
+        return Exit(ExitKind.STOPPED, 0.1)
+
+
+def test_a_tree_that_dies_in_time_is_looked_at_once(tmp_path):
+    backend = Daemons(tmp_path, None)
+    assert (killing(backend, tmp_path, ()).ok, backend.runs) == (True, 1)
+
+
+def test_a_slow_death_is_looked_at_again_before_it_fails_and_is_not_called_an_escape(tmp_path):
+    backend = Daemons(tmp_path, None)
+    probe = killing(backend, tmp_path, (), within_s=0)
+    assert (probe.ok, probe.fix.startswith("processes die slowly here"), backend.runs) == (False, True, 3)
+
+
+@pytest.mark.parametrize("within_s", [0, 60])
+def test_survivors_fail_at_once(tmp_path, within_s):
+    with ExitStack() as kept:
+        backend = Daemons(tmp_path, kept)
+        probe = killing(backend, tmp_path, (), within_s=within_s)
+    assert (probe.ok, probe.detail, probe.fix) == (False, "a tree of daemons outlives its run", REPORT)
+    assert backend.runs == 1
