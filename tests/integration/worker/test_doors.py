@@ -22,6 +22,7 @@ from farm.model import (
     canonical_json,
 )
 from farm.model.keys import claim_key
+from tests.builders.sandbox_rooms import system_python
 from tests.builders.worker.asking import asks
 from tests.builders.worker.farm import Farm
 from tests.builders.worker.working import FAST, Make, Run
@@ -73,6 +74,69 @@ def test_what_goes_through_the_door_is_metered_and_the_real_key_stays_behind_it(
     assert [(line["model_asked"], line["status"]) for line in log] == [("m", 200)]
     assert KEY not in asked.line()  # the recorder keeps a digest of it
     assert all(KEY.encode() not in cell.blobs.get(one.digest) for one in cell.outcome().artifacts)
+
+
+LOOK = """
+import os, re, sys
+WANTED = re.compile(b"sk-ant-" + b"the-real-[a-z-]+")
+found, looked = [], 0
+def look(place, size=1 << 26):
+    global looked
+    try:
+        with open(place, "rb") as file:
+            body = file.read(size)
+    except OSError:
+        return
+    looked += 1
+    if WANTED.search(body):
+        found.append(place)
+for process in (name for name in os.listdir("/proc") if name.isdigit()):
+    look(f"/proc/{process}/environ")
+    look(f"/proc/{process}/cmdline")
+    try:
+        maps = open(f"/proc/{process}/maps").read().splitlines()
+        memory = open(f"/proc/{process}/mem", "rb", 0)
+    except OSError:
+        continue
+    for line in maps:
+        start, end = (int(part, 16) for part in line.split()[0].split("-"))
+        try:
+            memory.seek(start)
+            body = memory.read(min(end - start, 1 << 26))
+        except (OSError, ValueError, OverflowError):
+            continue
+        looked += 1
+        if WANTED.search(body):
+            found.append(f"{process} {line}")
+for top in ("/run", "/tmp", "/home", "/cell", "/etc", "/opt", "/dev/shm"):
+    for folder, _, names in os.walk(top):
+        for name in names:
+            place = os.path.join(folder, name)
+            if os.path.isfile(place):
+                look(place, 1 << 20)
+print(f"looked at {looked} places: {found or 'nothing'}", end="")
+"""
+
+
+@pytest.mark.parametrize(("planted", "said"), [({}, "nothing"), ({"PLANTED": KEY}, "environ")])
+def test_the_real_key_is_nowhere_in_the_sandbox(
+    farm: Make, run: Run, monkeypatch: pytest.MonkeyPatch, planted: dict[str, str], said: str
+) -> None:
+    monkeypatch.setenv("ACME_KEY", KEY)  # as it stands in a worker's settings
+    agent = asks("m")
+    argv = [system_python(), "-I", "-S", "-c", LOOK]
+    cell = farm(
+        agent=agent.model_copy(update={"options": {"argv": argv, "wire": Wire.ANTHROPIC.value, "env": planted}}),
+        provider="acme",
+    )
+    with serving(HELLO) as provider:
+        run(told(cell, provider.url))
+    outcome = cell.outcome()
+    answer = the_session(outcome).final_answer
+    assert answer is not None
+    assert answer.startswith("looked at "), answer
+    assert int(answer.split()[2]) > 50
+    assert said in answer, answer
 
 
 def test_a_session_without_a_provider_has_no_door(farm: Make, run: Run) -> None:
