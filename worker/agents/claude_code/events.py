@@ -12,6 +12,7 @@ Each content block comes as an event of its own, with a placeholder for usage: o
 """
 
 from dataclasses import dataclass
+from decimal import Decimal
 
 from pydantic import JsonValue
 
@@ -93,7 +94,7 @@ class ClaudeCodeParser:
             turns=len(self._answers) if heard.is_whole else None,
             tool_calls=self._tool_calls if heard.is_whole else None,
             usage=_usage(result.get("usage")),
-            cost_usd=fields.cost(result.get("total_cost_usd")),
+            cost_usd=_cost(result),
             model=fields.text(self._init.get("model")),
             session_id=fields.text(self._init.get("session_id")),
         )
@@ -215,6 +216,15 @@ def _detail(result: dict[str, JsonValue]) -> str | None:
     errors = result.get("errors")
     said = errors[0] if isinstance(errors, list) and errors else result.get("result")
     return beginning(said) if isinstance(said, str) else None
+
+
+def _cost(result: dict[str, JsonValue]) -> Decimal | None:
+    """Give what the program says it cost; None where it knows no price, and takes that of another model."""
+    used = result.get("modelUsage")
+    by_model = used.values() if isinstance(used, dict) else ()
+    if any(isinstance(each, dict) and each.get("costBasis") == "unknown" for each in by_model):
+        return None
+    return fields.cost(result.get("total_cost_usd"))
 
 
 def _usage(value: JsonValue) -> Usage | None:

@@ -126,9 +126,12 @@ def test_fact_10_usage_after_a_broken_stream_is_reported_as_the_cli_has_it() -> 
     assert (report.usage.input_tokens, report.cost_usd) == (6020, Decimal("0.04034"))
 
 
-def test_fact_16_a_note_about_an_unknown_model_is_no_error() -> None:
-    stream = lines(init(), result())
-    assert heard(an_agent(), stream, stderr=b"[claude-code:unrecognized_model] x\n").reason == "success"
+@pytest.mark.parametrize(("basis", "cost"), [("list", Decimal("0.04")), ("unknown", None)])
+def test_fact_16_an_unknown_model_is_no_error_and_its_cost_is_not_guessed(basis: str, cost: Decimal | None) -> None:
+    used = {"claude-opus-5-5": {"costBasis": "list"}, "my-model": {"costBasis": basis}}
+    stream = lines(init(), result(total_cost_usd=0.04, modelUsage=used))
+    report = heard(an_agent(), stream, stderr=b"[claude-code:unrecognized_model] my-model\n")
+    assert (report.reason, report.cost_usd) == ("success", cost)
 
 
 def test_fact_17_another_version_than_the_pinned_one_is_refused() -> None:
