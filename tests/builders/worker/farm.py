@@ -38,6 +38,7 @@ from sandbox.spec import Sandbox
 from worker.agents.command import CommandAgent
 from worker.agents.installed import InstalledPrograms
 from worker.agents.scripted import ScriptedAgent
+from worker.agents.stand_in import StandInAgent
 from worker.cell.line import CellLine
 from worker.cell.ports import DoorPorts, Exchange, LinePorts, Place, Timing, Truth
 from worker.gateway import Gateway, Upstream
@@ -52,7 +53,7 @@ SHORT = Limits(wall_s=20.0, output_bytes=1 << 16)
 ANY = "*"
 
 GIVEN: Mapping[str, Mapping[str, Any]] = {
-    "agents": {"command": CommandAgent, "scripted": ScriptedAgent},
+    "agents": {"command": CommandAgent, "scripted": ScriptedAgent, "stand-in": StandInAgent},
     "programs": {"single": SingleProgram},
     "oracles": {"answer": AnswerOracle, "command": CommandOracle, "pytest": PytestOracle},
 }

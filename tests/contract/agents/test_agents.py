@@ -25,11 +25,13 @@ from worker.agents.claude_code import ClaudeCodeAgent
 from worker.agents.codex import CodexAgent
 from worker.agents.command import CommandAgent
 from worker.agents.scripted import ScriptedAgent
+from worker.agents.stand_in import StandInAgent
 from worker.session import AGENT, HOME, Agent, Narrating, SessionProgress, SessionRequest
 
 AGENTS: dict[str, Callable[[], Agent]] = {
     "claude-code": lambda: ClaudeCodeAgent({"model": "claude-opus-5-5", "required_skill": "a"}),
     "codex": lambda: CodexAgent({"model": "gpt-x", "required_skill": "a"}),
+    "stand-in": lambda: StandInAgent({"model": "m", "required_skill": "a"}),
     "scripted": lambda: ScriptedAgent({"scripts": {"*": [{"say": "hi"}]}}),
     "command, text": lambda: CommandAgent({"argv": ["cli"]}),
     "command, json": lambda: CommandAgent({"argv": ["cli"], "answer": {"from": "json", "pointer": "/a"}}),
