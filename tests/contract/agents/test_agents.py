@@ -124,7 +124,8 @@ def test_an_agent_that_asks_models_names_its_program_and_is_no_more_than_its_arm
 ) -> None:
     agent = make()
     launch = agent.launch(a_request())
-    assert bool(agent.wires) == bool(launch.models) == (agent.program is not None)
+    assert bool(agent.wires) == bool(launch.models)
+    assert agent.program is None or agent.wires
     assert agent.program is None or launch.argv[0].startswith(f"{AGENT}/")
     assert agent.program is None or launch.env["HOME"] == HOME
 

@@ -160,15 +160,8 @@ class Session:
 
     def use(self, call: dict[str, Any]) -> dict[str, Any]:
         """Do what one tool call asks for."""
-        name, given = call.get("name"), call.get("input")
-        tools: dict[object, Callable[[dict[str, Any]], str]] = {"Write": write, "Bash": self.run, "Skill": skill}
         try:
-            if name in self.options.deny:
-                self.denials.append({"tool_name": name, "tool_input": given})
-                raise ToolError(f"the tool {name} is denied in this session")
-            if name not in tools or not isinstance(given, dict):
-                raise ToolError(f"there is no tool {name!r} that takes this")
-            said, failed = tools[name](given), False
+            said, failed = self.do(call.get("name"), call.get("input")), False
         except (ToolError, OSError, ValueError) as error:
             said, failed = str(error), True
         return {
@@ -177,6 +170,16 @@ class Session:
             "content": said[:MOST_OUTPUT_CHARS],
             "is_error": failed,
         }
+
+    def do(self, name: object, given: object) -> str:
+        """Use a tool and give what it says; ToolError for what it can't do."""
+        tools: dict[object, Callable[[dict[str, Any]], str]] = {"Write": write, "Bash": self.run, "Skill": skill}
+        if name in self.options.deny:
+            self.denials.append({"tool_name": name, "tool_input": given})
+            raise ToolError(f"the tool {name} is denied in this session")
+        if name not in tools or not isinstance(given, dict):
+            raise ToolError(f"there is no tool {name!r} that takes this")
+        return tools[name](given)
 
     def run(self, given: dict[str, Any]) -> str:
         """Run a command where it has no door."""
