@@ -54,6 +54,21 @@ class ToolRoom:
     """Where the backend is to listen: a new name in a folder that no guest can write."""
 
 
+SERVER = "/.server"
+"""In a sandbox with a server room: `/.server COMMAND [ARGUMENT...]` runs the command there, in place of itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerRoom:
+    """As a tool room, for programs that only answer: what a guest starts by SERVER and talks to by its streams.
+
+    All its binds are read-only, and its commands get none of the guest's environment: only what every sandbox has.
+    """
+
+    socket: Path
+    """As a tool room's."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Bounds of the process tree. A limit reached is data with its name."""
@@ -98,6 +113,7 @@ class SandboxSpec:
     """Which of the worker's slots runs this: a root worker drops to the slot's own unprivileged uid."""
     door: Door | None = None
     tools: ToolRoom | None = None
+    servers: ServerRoom | None = None
 
 
 class Stream(StrEnum):
@@ -129,12 +145,12 @@ class Exit:
     cpu_s: float | None = None
     peak_memory_bytes: int | None = None
     peak_processes: int | None = None
-    """Of the whole tree, the sandbox's own two or three included; with a tool room, of the fuller one of both."""
+    """Of the whole tree, the sandbox's own two or three included; with rooms beside it, of the fullest of them all."""
     peak_disk_bytes: int | None = None
     peak_inodes: int | None = None
     """Of the disk that it ran on, if it had one, as it was seen every 0.1 s and at the end."""
     limits_touched: tuple[str, ...] = ()
-    """memory, processes, processors, by the tree or its tool room, disk, inodes: run into at least once, whether or not
+    """memory, processes, processors, by the tree or its rooms, disk, inodes: run into at least once, whether or not
     that ended anything."""
     cut: tuple[Stream, ...] = ()
     """The outputs of which the sink did not get all: they went past their limit."""

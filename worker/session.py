@@ -51,6 +51,8 @@ class Launch:
     """Files to lay into the private home before the start, by relative path."""
     runs_tools: bool = False
     """The agent runs its tools by `sandbox.spec.TOOL`, in a sandbox of their own without the door."""
+    starts_servers: bool = False
+    """The agent starts servers by `sandbox.spec.SERVER`, in a sealed sandbox of their own."""
     models: tuple[str, ...] = ()
     """The only models that the door lets this session ask, sub-agents' tiers included; (): any."""
 

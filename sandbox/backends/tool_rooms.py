@@ -1,7 +1,8 @@
-"""The tool room: a second sandbox, beside the session's and without its door, that runs what the session hands over.
+"""The rooms beside a session: further sandboxes, without its door, that run what the session hands over.
 
-The two share the binds and one socket, which the host makes: the session gets it as a read-only bind, the room as a
-descriptor. Nobody of ours stands between them, so a command costs a fork, not a sandbox.
+A room shares the session's binds and one socket, which the host makes: the session gets it as a read-only bind, the
+room as a descriptor. Nobody of ours stands between them, so a command costs a fork, not a sandbox. A tool room runs
+commands as the session would; a server room is sealed: to it all is read-only, and the environment is its own.
 """
 
 import os
@@ -18,15 +19,13 @@ from sandbox.errors import SandboxError
 from sandbox.limits import Group, Usage
 from sandbox.process.launch import Running
 from sandbox.process.tree import Ending
-from sandbox.spec import TMP, TOOL, Bind, Exit, ExitKind, SandboxSpec, Stream
+from sandbox.spec import SERVER, TMP, TOOL, Bind, Exit, ExitKind, SandboxSpec, Stream
 from sandbox.streams import Outlet
 
-_SOCKET = "/run/tools.sock"
 _HEAD_BYTES = 4096
 _END = bytes(8)
 """An order of no bytes, as `native/tool.h` says."""
 _END_S = 0.25
-_NOTHING = Usage(None, None, None, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,32 +38,33 @@ class Started:
 
 @dataclass(slots=True)
 class Both:
-    """A session's spec with what it needs of its room; how it ended; what the room has used, once it is over."""
+    """A session's spec with what it needs of its rooms; how it ended; what each room has used, once it is over."""
 
     session: SandboxSpec
     groups: tuple[Group, ...] = ()
-    """The room's."""
+    """The rooms'."""
     ended: Exit | None = None
-    used: Usage = _NOTHING
+    used: tuple[Usage, ...] = ()
 
     def whole(self) -> Exit:
-        """Give the session's end with the room's: what runs out in the room ends as if there were none."""
+        """Give the session's end with the rooms': what runs out in a room ends as if there were none."""
         if self.ended is None:
             raise SandboxError("a session whose end was not kept")
+        touched = [limit for one in self.used for limit in one.touched]
         exit_ = replace(
             self.ended,
-            cpu_s=None if self.ended.cpu_s is None else self.ended.cpu_s + (self.used.cpu_s or 0.0),
-            peak_memory_bytes=_most(self.ended.peak_memory_bytes, self.used.peak_memory_bytes),
-            peak_processes=_most(self.ended.peak_processes, self.used.peak_processes),
-            limits_touched=tuple(dict.fromkeys((*self.ended.limits_touched, *self.used.touched))),
+            cpu_s=None if self.ended.cpu_s is None else self.ended.cpu_s + sum(one.cpu_s or 0.0 for one in self.used),
+            peak_memory_bytes=_most(self.ended.peak_memory_bytes, *(one.peak_memory_bytes for one in self.used)),
+            peak_processes=_most(self.ended.peak_processes, *(one.peak_processes for one in self.used)),
+            limits_touched=tuple(dict.fromkeys((*self.ended.limits_touched, *touched))),
         )
-        if self.is_cut or "memory" not in self.used.touched:
+        if self.is_cut or "memory" not in touched:
             return exit_
         return replace(exit_, kind=ExitKind.LIMIT, limit="memory", code=None, signal=None)
 
     @property
     def is_cut(self) -> bool:
-        """Tell whether the session was killed, or broke: then its room is killed as well."""
+        """Tell whether the session was killed, or broke: then its rooms are killed as well."""
         return self.ended is None or self.ended.kind in {ExitKind.LIMIT, ExitKind.STOPPED}
 
 
@@ -72,40 +72,66 @@ def _most(*peaks: int | None) -> int | None:
     return max((one for one in peaks if one is not None), default=None)
 
 
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """One room to run: where it listens, by what name a session enters it, whether it is sealed."""
+
+    socket: Path
+    entry: str
+    is_sealed: bool
+
+
 @contextmanager
 def beside(
     spec: SandboxSpec, program: Path, owner: tuple[int, int], start: Callable[[SandboxSpec, int], Started]
 ) -> Iterator[Both]:
-    """Run the room that `spec` asks for, if it does, for the length of the block; it is dead after that, all of it.
+    """Run the rooms that `spec` asks for, if any, for the length of the block; they are dead after that, all of them.
 
-    `start` starts a sandbox with a descriptor as its standard input. Raises SandboxError when the room never stood.
+    `start` starts a sandbox with a descriptor as its standard input. Raises SandboxError when a room never stood.
     """
-    if spec.tools is None:
+    rooms = _rooms(spec)
+    if not rooms:
         yield Both(spec)
         return
     refusals.refuse_unsafe(spec)
-    refusals.refuse_place("tool room", spec.tools.socket)
-    tool = Bind(program, TOOL)
+    both = Both(replace(spec, tools=None, servers=None))
     with ExitStack() as cleared:
-        listener = cleared.enter_context(listening(spec.tools.socket, owner))
-        both = Both(replace(spec, tools=None, binds=(*spec.binds, tool, Bind(spec.tools.socket, _SOCKET))))
+        for room in rooms:
+            refusals.refuse_place("room", room.socket)
+            listener = cleared.enter_context(listening(room.socket, owner))
+            entry = (Bind(program, room.entry), Bind(room.socket, f"/run/{room.entry.removeprefix('/')}.sock"))
+            both.session = replace(both.session, binds=(*both.session.binds, *entry))
+            started = start(_inside(spec, room, entry[0]), listener.fileno())
+            cleared.enter_context(_living(started, room, both))
+            # The room's alone: once it is gone, callers are refused instead of waiting.
+            listener.close()
         refusals.refuse_unsafe(both.session)
-        started = start(_room(spec, tool), listener.fileno())
-        room = started.running
-        cleared.callback(room.close)
-        both.groups = () if started.group is None else (started.group,)
-        # The room's alone: once it is gone, callers are refused instead of waiting.
-        listener.close()
+        yield both
+
+
+def _rooms(spec: SandboxSpec) -> tuple[_Room, ...]:
+    tools = () if spec.tools is None else (_Room(spec.tools.socket, TOOL, is_sealed=False),)
+    servers = () if spec.servers is None else (_Room(spec.servers.socket, SERVER, is_sealed=True),)
+    return (*tools, *servers)
+
+
+@contextmanager
+def _living(started: Started, place: _Room, both: Both) -> Iterator[None]:
+    room = started.running
+    try:
+        both.groups += () if started.group is None else (started.group,)
         try:
-            yield both
+            yield
         finally:
             fell = _has_ended(room)
             if not both.is_cut:
-                _bid_end(spec.tools.socket, room)
+                _bid_end(place.socket, room)
             ending = room.tree.end()
-        both.used = replace(_NOTHING, cpu_s=ending.cpu_s) if started.group is None else started.group.usage()
+        both.used += (Usage(ending.cpu_s, None, None, ()) if started.group is None else started.group.usage(),)
         if fell:
             _ensure_stood(room, ending)
+    finally:
+        room.close()
 
 
 def _bid_end(place: Path, room: Running) -> None:
@@ -128,16 +154,20 @@ def _has_ended(room: Running) -> bool:
     return room.tree.has_ended()
 
 
-def _room(spec: SandboxSpec, tool: Bind) -> SandboxSpec:
+def _inside(spec: SandboxSpec, room: _Room, entry: Bind) -> SandboxSpec:
+    shared = (bind for bind in spec.binds if not _is_the_sessions_own(bind, spec))
+    binds = (replace(bind, writable=bind.writable and not room.is_sealed) for bind in shared)
     return replace(
         spec,
-        argv=(TOOL, "--serve"),
+        argv=(room.entry, "--serve-sealed" if room.is_sealed else "--serve"),
         cwd="/",
-        binds=(*(bind for bind in spec.binds if not _is_the_sessions_own(bind, spec)), tool),
+        binds=(*binds, entry),
+        env={} if room.is_sealed else spec.env,
         # The server is one of the processes that the kernel counts.
         limits=replace(spec.limits, processes=spec.limits.processes + 1),
         door=None,
         tools=None,
+        servers=None,
         stdin=b"",
     )
 
@@ -155,4 +185,4 @@ def _ensure_stood(room: Running, ending: Ending) -> None:
         return
     stderr = Outlet(room.stderr, Stream.STDERR, lambda _stream, _chunk: None, _HEAD_BYTES)
     stderr.drain()
-    raise SandboxError(f"the tool room: {failures.explain(stderr.head.decode(errors='replace'))}")
+    raise SandboxError(f"the room beside the session: {failures.explain(stderr.head.decode(errors='replace'))}")

@@ -49,8 +49,8 @@ class UnsafeHost:
 
     def run(self, spec: SandboxSpec, sink: Sink, stop: Callable[[], bool]) -> Exit:
         """Run `spec` to its end, as `Sandbox.run` says of everything but containment."""
-        if spec.door is not None or spec.tools is not None:
-            raise SandboxRefusedError("the sandbox unsafe-host has no door and no tool room: use bubblewrap for these")
+        if spec.door is not None or spec.tools is not None or spec.servers is not None:
+            raise SandboxRefusedError("the sandbox unsafe-host has no door and no rooms: use bubblewrap for these")
         refusals.refuse_unsafe(spec)
         started = time.monotonic()
         owner = self.owner(spec.slot)

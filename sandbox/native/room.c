@@ -1,4 +1,4 @@
-/* The tool room's server: a minder for each command, which starts it, waits for it and tells how it ended.
+/* A room's server: a minder for each command, which starts it, waits for it and tells how it ended.
  *
  * It is not dumpable, and neither are its minders. Commands can kill it, which ends the room and their own chances.
  */
@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +19,8 @@
 #include <unistd.h>
 
 extern char **environ;
+
+static bool has_own_environment;
 
 static void wake(int number) { (void)number; }
 
@@ -69,11 +70,12 @@ static _Noreturn void become(char **places, unsigned words, const int *stdio) {
     setsid();
     for (int fd = 0; fd < STDIO; fd++) dup2(stdio[fd], fd);
     signal(SIGCHLD, SIG_DFL);
-    environ = places + words + 2;
+    if (!has_own_environment) environ = places + words + 2;
     if (chdir(places[0]) != 0) {
         dprintf(2, "tool: %s: %s\n", places[0], strerror(errno));
         _exit(NOT_RUN);
     }
+    if (has_own_environment) setenv("PWD", places[0], true);
     execvp(program, places + 1);
     int reason = errno;
     dprintf(2, "tool: %s: %s\n", program, strerror(reason));
@@ -108,7 +110,8 @@ static _Noreturn void mind(int caller) {
     tell(caller, status);
 }
 
-_Noreturn void serve_room(void) {
+_Noreturn void serve_room(bool is_sealed) {
+    has_own_environment = is_sealed;
     struct sigaction woken = {.sa_handler = wake};
     int listener = fcntl(0, F_DUPFD_CLOEXEC, STDIO), nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (listener < 0 || nothing < 0 || prctl(PR_SET_DUMPABLE, 0) != 0) _exit(NOT_RUN);

@@ -1,7 +1,8 @@
-/* Runs a command in the tool room of the session's sandbox, in place of itself.
+/* Runs a command in a room beside the session's sandbox, in place of itself. Its own name says which: /.tool, /.server.
  *
  *   tool COMMAND [ARGUMENT...]   in the session: same directory, environment, inputs, outputs and end as the command
  *   tool --serve                 in the room, with the listener as descriptor 0
+ *   tool --serve-sealed          the same, with the room's environment for its commands instead of the session's
  */
 #define _GNU_SOURCE
 #include "tool.h"
@@ -17,7 +18,7 @@
 
 extern char **environ;
 
-static const struct sockaddr_un room = {.sun_family = AF_UNIX, .sun_path = "/run/tools.sock"};
+static struct sockaddr_un room = {.sun_family = AF_UNIX};
 
 static _Noreturn void fail(const char *what) {
     dprintf(2, "tool: %s: %s\n", what, strerror(errno));
@@ -76,11 +77,14 @@ static int run_there(char **words, int count) {
 }
 
 int main(int count, char **words) {
-    if (count == 2 && strcmp(words[1], "--serve") == 0) serve_room();
+    if (count == 2 && strcmp(words[1], "--serve") == 0) serve_room(false);
+    if (count == 2 && strcmp(words[1], "--serve-sealed") == 0) serve_room(true);
     if (count < 2) {
         dprintf(2, "usage: tool COMMAND [ARGUMENT...]\n");
         return NOT_RUN;
     }
+    const char *slash = strrchr(words[0], '/');
+    snprintf(room.sun_path, sizeof room.sun_path, "/run/%s.sock", slash ? slash + 1 : words[0]);
     int status = run_there(words + 1, count - 1);
     if (WIFSIGNALED(status)) {
         signal(WTERMSIG(status), SIG_DFL);

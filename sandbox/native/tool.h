@@ -8,6 +8,8 @@
 #ifndef SANDBOX_TOOL_H
 #define SANDBOX_TOOL_H
 
+#include <stdbool.h>
+
 enum { STDIO = 3, MOST_BYTES = 4 << 20, NOT_RUN = 125, NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
 
 struct order {
@@ -20,7 +22,7 @@ union rights {
     long aligned;
 };
 
-/* Serves the listener on descriptor 0 until it is killed. */
-_Noreturn void serve_room(void);
+/* Serves the listener on descriptor 0 until it is killed. Sealed, it gives its own environment to what it runs. */
+_Noreturn void serve_room(bool is_sealed);
 
 #endif

@@ -17,9 +17,10 @@ import struct
 import sys
 from typing import NoReturn
 
-_ROOM = "/run/tools.sock"
+_ROOM = f"/run/{sys.argv[0].rpartition('/')[2]}.sock"
 _ORDER = struct.Struct("=II")
 _STATUS = struct.Struct("=i")
+_IS_SEALED = sys.argv[1:] == ["--serve-sealed"]
 _STDIO = 3
 _MOST_BYTES = 4 << 20
 _PR_SET_DUMPABLE = 4
@@ -67,10 +68,10 @@ def _become(words: list[bytes], count: int, stdio: list[int]) -> NoReturn:
     os.setsid()
     for fd in range(_STDIO):
         os.dup2(stdio[fd], fd)
-    environment = dict(word.split(b"=", 1) for word in words[count + 1 :] if b"=" in word)
+    given = dict(word.split(b"=", 1) for word in words[count + 1 :] if b"=" in word)
     try:
         os.chdir(words[0])
-        os.execvpe(words[1], words[1 : count + 1], environment)  # noqa: S606 (the guest's command, inside its room)
+        os.execvpe(words[1], words[1 : count + 1], {**os.environb, b"PWD": words[0]} if _IS_SEALED else given)  # noqa: S606 (the guest's command, inside its room)
     except OSError as error:
         os.write(2, f"tool: {error.filename or os.fsdecode(words[1])}: {error.strerror}\n".encode())
         os._exit(_NOT_FOUND if isinstance(error, FileNotFoundError) else _NOT_EXECUTABLE)
@@ -128,7 +129,7 @@ def _reap() -> None:
 
 
 def _main(words: list[str]) -> NoReturn:
-    if words == ["--serve"]:
+    if _IS_SEALED or words == ["--serve"]:
         _serve()
     if not words:
         _fail("usage: tool COMMAND [ARGUMENT...]")

@@ -77,7 +77,7 @@ def prepare(folder: Path, compiler: str | None = None) -> Tools:
 
 @dataclass(frozen=True, slots=True)
 class ToolProgram:
-    """What a session executes in place of a command that is to run in the tool room, and what runs it there."""
+    """What a session executes in place of a command that is to run in a room beside it, and what runs it there."""
 
     path: Path
     kind: str

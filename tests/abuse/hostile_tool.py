@@ -27,7 +27,7 @@ def ways():
     return {
         "socket": connects(socket.AF_UNIX, "/run/model.sock"),
         "port": connects(socket.AF_INET, ("127.0.0.1", 8080)),
-        "room": os.path.exists("/run/tools.sock"),  # noqa: PTH110 (the same)
+        "room": os.path.exists("/run/.tool.sock"),  # noqa: PTH110 (the same)
         "session": any(seen(pid) for pid in os.listdir("/proc") if pid.isdigit()),
     }
 

@@ -8,7 +8,7 @@ from farm.model import ExitKind, Limits, ProcessExit, ProcessLimits
 from sandbox import spec
 from sandbox.disk import DISK, Disk
 from sandbox.errors import SandboxCommandError
-from sandbox.spec import TMP, Bind, Door, Exit, Sandbox, SandboxSpec, Sink, Stream, ToolRoom
+from sandbox.spec import TMP, Bind, Door, Exit, Sandbox, SandboxSpec, ServerRoom, Sink, Stream, ToolRoom
 from worker.session import HOME, OUT, WORKSPACE, CheckResult, Launch
 from worker.staging.disks import is_full
 from worker.staging.ground import CellFolder
@@ -72,6 +72,7 @@ class Boxes:
             slot=self.slot,
             door=session.door,
             tools=ToolRoom(self.folder.new_socket()) if launch.runs_tools else None,
+            servers=ServerRoom(self.folder.new_socket()) if launch.starts_servers else None,
         )
         return self._run(box, sink, self.folder.workspace)
 

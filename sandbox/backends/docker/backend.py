@@ -122,9 +122,9 @@ class Docker:
         return len(left)
 
     def _run(self, spec: SandboxSpec, sink: Sink, stop: Callable[[], bool], filter_: bytes) -> Exit:
-        if spec.door is not None or spec.tools is not None:
+        if spec.door is not None or spec.tools is not None or spec.servers is not None:
             raise SandboxRefusedError(
-                "the docker sandbox has no door yet, and no tool room: run agents that need them in bubblewrap"
+                "the docker sandbox has no door yet, and no rooms: run agents that need them in bubblewrap"
             )
         refusals.refuse_unsafe(spec)
         if stop():

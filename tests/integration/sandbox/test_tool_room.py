@@ -213,7 +213,7 @@ def test_a_tool_sees_nothing_of_the_sessions_home_and_processes(backend, folder)
     text = "echo secret >$HOME/key; sleep 600 & /.tool sh -c 'ls -A $HOME /run; cat /proc/[0-9]*/comm'; kill $!"
     lines = said(backend, folder, text).split()
     assert "key" not in lines
-    assert "tools.sock" not in lines
+    assert ".tool.sock" not in lines
     assert "sleep" not in lines
 
 

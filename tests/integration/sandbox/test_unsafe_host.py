@@ -11,7 +11,7 @@ import pytest
 
 from sandbox.backends.unsafe_host import UnsafeHost
 from sandbox.errors import SandboxRefusedError, SandboxUnavailableError
-from sandbox.spec import Bind, Door, ToolRoom
+from sandbox.spec import Bind, Door, ServerRoom, ToolRoom
 from sandbox.testing import Guarantee, Heard, SandboxConformance, script
 from tests.builders.sandbox_rooms import work_root
 from tests.services.waiting import wait_until
@@ -65,9 +65,12 @@ def test_a_killed_workers_commands_die_with_it():
     wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids), 5)
 
 
-@pytest.mark.parametrize("asked", [{"door": Door(Path("/socket"))}, {"tools": ToolRoom(Path("/socket"))}])
-def test_a_door_or_a_tool_room_is_refused_rather_than_left_out(asked):
-    with pytest.raises(SandboxRefusedError, match="no door and no tool room"):
+@pytest.mark.parametrize(
+    "asked",
+    [{"door": Door(Path("/socket"))}, {"tools": ToolRoom(Path("/socket"))}, {"servers": ServerRoom(Path("/socket"))}],
+)
+def test_a_door_or_a_room_is_refused_rather_than_left_out(asked):
+    with pytest.raises(SandboxRefusedError, match="no door and no rooms"):
         UnsafeHost(work_root() / "host", is_allowed=True).run(replace(script(""), **asked), Heard(), lambda: False)
 
 

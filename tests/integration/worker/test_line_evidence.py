@@ -42,7 +42,7 @@ def test_a_right_answer_is_a_measured_result(farm: Make, run: Run) -> None:
 
 
 def test_a_tools_work_in_its_own_sandbox_is_the_sessions_work(farm: Make, run: Run) -> None:
-    step = {"tool_run": {"command": "mkdir -p src && echo C >src/c.py && test ! -e /run/tools.sock"}}
+    step = {"tool_run": {"command": "mkdir -p src && echo C >src/c.py && test ! -e /run/.tool.sock"}}
     cell = farm(step, oracle=says("grep -q C src/c.py"))
     assert run(cell) is LineEnd.RECORDED
     evidence = cell.outcome().evidence
