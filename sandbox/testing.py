@@ -9,16 +9,20 @@ import fcntl
 import json
 import os
 import shutil
+import socket
 import tempfile
+import threading
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
+from sandbox.door import listening
 from sandbox.errors import SandboxCommandError, SandboxRefusedError
-from sandbox.spec import Bind, Exit, ExitKind, Limits, Sandbox, SandboxSpec, Stream
+from sandbox.spec import DOOR, Bind, Door, Exit, ExitKind, Limits, Sandbox, SandboxSpec, Stream
 
 _OUT = "/cell/out"
 _SIGXFSZ = 25
@@ -41,6 +45,7 @@ class Guarantee(StrEnum):
     READ_ONLY = "what is bound read-only can't be written"
     HIDDEN_HOST = "nothing of the host is there but /usr"
     NO_NETWORK = "there is no network but loopback"
+    DOOR = "a door is the one way out"
     SIZED_TMP = "the place for temporary files is private and has a size"
     CONTAINED = "preflight proves containment"
 
@@ -77,6 +82,8 @@ class SandboxConformance:
     added_environment: frozenset[str] = frozenset()
     """Variables that the guest has besides those that every backend gives it."""
     lacks: frozenset[Guarantee] = frozenset()
+    netcat: str = "nc"
+    """What the guest's shell calls to speak with a port."""
 
     @abstractmethod
     def make(self, folder: Path) -> Sandbox:
@@ -108,6 +115,28 @@ class SandboxConformance:
         place.mkdir(mode=0o700)
         os.chown(place, *self.backend.owner(slot))
         return Bind(place, _OUT, writable=True)
+
+    @contextmanager
+    def door(self, port: int) -> Iterator[Door]:
+        """Answer slot 0's guest, once, with all that it said."""
+        place = self.folder / "door"
+
+        def answer() -> None:
+            try:
+                caller = listener.accept()[0]
+            except OSError:  # shut down: nobody called
+                return
+            with caller, caller.makefile("rwb") as spoken:
+                spoken.write(b"heard " + spoken.readline())
+
+        with listening(place, self.backend.owner(0)) as listener:
+            answering = threading.Thread(target=answer)
+            answering.start()
+            try:
+                yield Door(place, port)
+            finally:
+                listener.shutdown(socket.SHUT_RDWR)
+                answering.join()
 
     def run(self, spec: SandboxSpec, heard: Heard | None = None, stop: Callable[[], bool] = lambda: False) -> Exit:
         """Run with a sink that may be forgotten."""
@@ -196,6 +225,23 @@ class SandboxConformance:
         interfaces = [line.split(":")[0].strip() for line in lines[2:]]
         is_own = namespace != os.readlink("/proc/self/ns/net")  # noqa: PTH115 (no path)
         self.holds(Guarantee.NO_NETWORK, is_own and interfaces == ["lo"])
+
+    def test_a_door_is_a_socket_and_a_port_of_the_loopback(self) -> None:
+        heard = Heard()
+        text = f"[ -S {DOOR} ] && echo hello | {self.netcat} 127.0.0.1 8123"
+        with self.door(8123) as door:
+            spec = replace(script(text), door=door)
+            if Guarantee.DOOR in self.lacks:
+                assert _is_raised(SandboxRefusedError, lambda: self.run(spec))
+                return
+            assert (self.run(spec, heard).code, heard.stdout) == (0, b"heard hello\n"), heard.stderr
+
+    def test_without_a_door_there_is_neither(self) -> None:
+        if Guarantee.DOOR in self.lacks:
+            return
+        heard = Heard()
+        self.run(script(f"[ -e {DOOR} ] && echo there; echo hello | {self.netcat} 127.0.0.1 8123 || echo none"), heard)
+        assert heard.stdout == b"none\n"
 
     def test_what_is_left_in_the_background_is_dead_when_run_returns(self) -> None:
         bind = self.out()

@@ -1,6 +1,8 @@
 /* Process 1 of a container, which tells the truth about its end and does not outlive whoever started it.
  *
- *   container CWD FSIZE NOFILE COMMAND [ARGUMENT...]
+ *   container CWD FSIZE NOFILE PORT COMMAND [ARGUMENT...]
+ *
+ * PORT is where the loopback leads to the cell's door, 0 for a cell without one, as in init.c.
  *
  * Standard input brings, in this order: a nonce of 32 characters, the length of a system-call filter (8 hexadecimal
  * digits), the length of the command's own standard input (16), the filter, and that input. After that it is the
@@ -10,6 +12,7 @@
  *
  *   descriptor N CPU   N was left open by somebody: nothing was started
  *   limit E CPU        setrlimit failed with errno E: nothing was started
+ *   door E CPU         the loopback's port could not be had, errno E: nothing was started
  *   fork E CPU, chdir E CPU, filter E CPU, exec E CPU   the command could not be executed, errno E
  *   exited N CPU       the command ended by itself
  *   signaled N CPU     the command was ended by signal N
@@ -18,6 +21,7 @@
  * signal 9. The guest has our uid, but we are not dumpable, so it can't read the nonce from our memory or our input.
  */
 #define _GNU_SOURCE
+#include "forwarder.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +38,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { BROKEN = 125, ORPHANED = 126, NOT_EXECUTED = 127, FIRST_COMMAND_WORD = 4, NONCE = 32, MOST_FILTER = 1 << 16 };
+enum { BROKEN = 125, ORPHANED = 126, NOT_EXECUTED = 127, FIRST_COMMAND_WORD = 5, NONCE = 32, MOST_FILTER = 1 << 16 };
 
 static char nonce[NONCE];
 static char filter[MOST_FILTER];
@@ -105,6 +109,18 @@ static void limit(int which, const char *text) {
     if (getrlimit(which, &bound) == 0 && value > bound.rlim_max) value = bound.rlim_max;
     bound.rlim_cur = bound.rlim_max = value;
     if (setrlimit(which, &bound) != 0) give_up("limit", errno);
+}
+
+static void open_door(int port) {
+    int listener = door_listen(port);
+    pid_t forwarder = listener < 0 ? -1 : fork();
+    if (forwarder == 0) {
+        /* The guest's outputs end with the guest. */
+        for (int fd = 0; fd < 3; fd++) close(fd);
+        forward(listener);
+    }
+    if (forwarder < 0) give_up("door", errno);
+    close(listener);
 }
 
 static void kill_the_rest(void) {
@@ -218,6 +234,7 @@ int main(int count, char **words) {
     if (filter_bytes > MOST_FILTER) give_up("filter", E2BIG);
     read_all(filter, filter_bytes);
     refuse_open_descriptors();
+    if (atoi(words[4]) != 0) open_door(atoi(words[4]));
     limit(RLIMIT_CORE, "0");
     limit(RLIMIT_FSIZE, words[2]);
     limit(RLIMIT_NOFILE, words[3]);

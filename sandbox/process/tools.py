@@ -18,7 +18,7 @@ _INIT = Program("init", ("init.c", "forwarder.c"))
 _LAUNCHER = Program("launcher", ("launcher.c",))
 _SPAWNER = Program("spawner", ("spawner.c",))
 _TOOL = Program("tool", ("tool.c", "room.c"))
-_CONTAINER = Program("container", ("container.c",), links=(("-static",),))
+_CONTAINER = Program("container", ("container.c", "forwarder.c"), links=(("-static",),))
 """It runs in somebody else's file system, so it may need no library."""
 _PID_ONE = Path(__file__).resolve().parent / "pid_one.py"
 _SPAWNER_ONE = Path(__file__).resolve().parent / "spawner_one.py"

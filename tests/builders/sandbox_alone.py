@@ -21,6 +21,8 @@ from sandbox.testing import SandboxConformance
 
 def conform(backend):
     class Alone(SandboxConformance):
+        netcat = "busybox nc"
+
         def make(self, folder):
             del folder
             return backend

@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import socket
 import subprocess
 import tarfile
@@ -66,8 +67,11 @@ int main(int count, char **words) { return count != 2 || flock(atoi(words[1]), L
 """
 
 
-def a_small_tree(busybox: Path, *, shell: bool = True) -> bytes:
-    """Make a root file system of one static busybox under all its names, and `flock`, which Debian's lacks."""
+def a_small_tree(busybox: Path, *, shell: bool = True, python: Path | None = None) -> bytes:
+    """Make a root file system of one static busybox under all its names, and `flock`, which Debian's lacks.
+
+    With `python`, this machine's own is in it as well.
+    """
     listing = subprocess.run([str(busybox), "--list"], capture_output=True, check=True).stdout.decode().split()
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as tar, tempfile.TemporaryDirectory() as scratch:
@@ -82,7 +86,24 @@ def a_small_tree(busybox: Path, *, shell: bool = True) -> bytes:
         place = tarfile.TarInfo("open")
         place.type, place.mode = tarfile.DIRTYPE, 0o777
         tar.addfile(place)
+        if python is not None:
+            _add_python(tar, python)
     return packed.getvalue()
+
+
+def _add_python(tar: tarfile.TarFile, python: Path) -> None:
+    """Add an interpreter, its libraries and what the standard library has in Python."""
+    needed = subprocess.run(["ldd", python.resolve()], capture_output=True, check=True).stdout.decode()
+    for place in (str(python.resolve()), *re.findall(r"(/\S+) \(", needed)):
+        tar.add(Path(place).resolve(), place)
+    tar.add(python.resolve(), str(python))
+    library = f"/usr/lib/{python.resolve().name}"
+
+    def is_small(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
+        left_out = ("__pycache__", "dist-packages", "lib-dynload", "idlelib", "ensurepip", "lib2to3", "test", "config-")
+        return None if any(part.startswith(left_out) for part in member.name.split("/")[3:]) else member
+
+    tar.add(library, library, filter=is_small)
 
 
 def _link(tar: tarfile.TarFile, name: str) -> None:

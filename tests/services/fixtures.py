@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.builders.sandbox_rooms import system_python
 from tests.services.docker import DockerEngine, a_small_tree, an_engine
 from tests.services.programs import program
 from tests.services.redis import RedisServer, a_redis
@@ -103,3 +104,9 @@ def docker_engine() -> Iterator[DockerEngine]:
 def docker_image(docker_engine: DockerEngine) -> str:
     """Give the id of an image with a static busybox and nothing else."""
     return docker_engine.load(a_small_tree(program("busybox")))
+
+
+@pytest.fixture(scope="session")
+def docker_python_image(docker_engine: DockerEngine) -> str:
+    """Give the id of an image that has this machine's Python besides."""
+    return docker_engine.load(a_small_tree(program("busybox"), python=Path(system_python())))

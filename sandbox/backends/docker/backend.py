@@ -122,10 +122,8 @@ class Docker:
         return len(left)
 
     def _run(self, spec: SandboxSpec, sink: Sink, stop: Callable[[], bool], filter_: bytes) -> Exit:
-        if spec.door is not None or spec.tools is not None or spec.servers is not None:
-            raise SandboxRefusedError(
-                "the docker sandbox has no door yet, and no rooms: run agents that need them in bubblewrap"
-            )
+        if spec.tools is not None or spec.servers is not None:
+            raise SandboxRefusedError("the docker sandbox has no rooms: run agents that need them in bubblewrap")
         refusals.refuse_unsafe(spec)
         if stop():
             return Exit(kind=ExitKind.STOPPED, wall_s=0.0)

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from sandbox.backends.plan import DEFAULT_ENV, is_home_bound, is_tmp_bound
-from sandbox.spec import TMP, Bind, SandboxSpec
+from sandbox.backends.plan import DEFAULT_ENV, is_home_bound, is_tmp_bound, ours_inside
+from sandbox.spec import DOOR, TMP, Bind, SandboxSpec
 
 Json = Mapping[str, object]
 
@@ -36,10 +36,10 @@ class Place:
 def container(spec: SandboxSpec, place: Place, owner: tuple[int, int]) -> Json:
     """Give the body of the engine's request to make a container for `spec`."""
     env = {**DEFAULT_ENV, **place.image.env, "HOME": spec.home, **spec.env}
-    limits = spec.limits
+    limits, port = spec.limits, 0 if spec.door is None else spec.door.port
     return {
         "Image": place.image.id,
-        "Entrypoint": [INIT, spec.cwd, str(limits.file_size_bytes), str(limits.open_files), *spec.argv],
+        "Entrypoint": [INIT, spec.cwd, str(limits.file_size_bytes), str(limits.open_files), str(port), *spec.argv],
         "User": f"{owner[0]}:{owner[1]}",
         "Env": [f"{key}={value}" for key, value in sorted(env.items())],
         "WorkingDir": "/",
@@ -58,6 +58,7 @@ def container(spec: SandboxSpec, place: Place, owner: tuple[int, int]) -> Json:
 
 def _host(spec: SandboxSpec, init: Path, owner: tuple[int, int]) -> Json:
     limits = spec.limits
+    door = () if spec.door is None else (Bind(spec.door.socket, DOOR),)
     return {
         "NetworkMode": "none",
         "IpcMode": "private",
@@ -65,13 +66,13 @@ def _host(spec: SandboxSpec, init: Path, owner: tuple[int, int]) -> Json:
         "ReadonlyRootfs": True,
         "CapDrop": ["ALL"],
         "SecurityOpt": ["no-new-privileges"],
-        "PidsLimit": limits.processes + 1,  # our init is one of those that are counted
+        "PidsLimit": limits.processes + ours_inside(spec),
         "Memory": limits.memory_bytes,
         "MemorySwap": limits.memory_bytes,  # the sum: no swap
         "NanoCpus": round((limits.cpus or 0) * 1e9),  # 0 is as much as there is
         "ShmSize": _SHM_BYTES,
         "Tmpfs": _tmpfs(spec, owner),
-        "Mounts": [_mount(bind) for bind in (Bind(init, INIT), *spec.binds)],
+        "Mounts": [_mount(bind) for bind in (Bind(init, INIT), *door, *spec.binds)],
         "LogConfig": {"Type": "none", "Config": {}},  # what a guest writes goes to us, not to the engine's disk
         "RestartPolicy": {"Name": "no"},
     }

@@ -11,6 +11,8 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs two users; as o
 
 
 class TestBubblewrap(SandboxConformance):
+    netcat = "busybox nc"
+
     def make(self, folder):
         del folder
         return bubblewrap()
@@ -40,6 +42,8 @@ def test_each_slot_of_root_has_its_own_uid_and_never_roots():
 
 
 class TestBubblewrapWithoutACompiler(SandboxConformance):
+    netcat = "busybox nc"
+
     def make(self, folder):
         del folder
         return bubblewrap(compiler="")

@@ -11,7 +11,7 @@ import pytest
 
 from sandbox.backends.docker import Docker
 from sandbox.errors import SandboxError, SandboxRefusedError, SandboxUnavailableError
-from sandbox.spec import Bind, DiskSize, Door, ExitKind, ServerRoom, ToolRoom
+from sandbox.spec import Bind, DiskSize, ExitKind, ServerRoom, ToolRoom
 from sandbox.testing import LIMITS, Heard, script
 from tests.builders.disks import some_disks
 from tests.builders.sandbox_rooms import work_root
@@ -119,12 +119,9 @@ def test_a_run_leaves_nothing_on_the_engine(box, docker_engine):
     assert docker_engine.containers() == []
 
 
-@pytest.mark.parametrize(
-    "asked",
-    [{"door": Door(Path("/socket"))}, {"tools": ToolRoom(Path("/socket"))}, {"servers": ServerRoom(Path("/socket"))}],
-)
-def test_a_door_or_a_room_is_refused_rather_than_left_out(box, asked):
-    with pytest.raises(SandboxRefusedError, match="no door yet, and no rooms"):
+@pytest.mark.parametrize("asked", [{"tools": ToolRoom(Path("/socket"))}, {"servers": ServerRoom(Path("/socket"))}])
+def test_a_room_is_refused_rather_than_left_out(box, asked):
+    with pytest.raises(SandboxRefusedError, match="no rooms"):
         _run(box, replace(script(""), **asked))
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.backends.docker.container import Image, Place, container
-from sandbox.spec import Bind
+from sandbox.spec import Bind, Door
 from sandbox.testing import LIMITS, script
 
 PLACE = Place(Image("sha256:1", {"PATH": "/opt/bin", "ONLY": "image"}), Path("/srv/bin/init"), {"label": "value"})
@@ -40,13 +40,21 @@ def test_processors_are_bounded_only_where_the_spec_says_so():
 def test_the_guest_runs_as_the_owner_behind_our_init():
     body = _body()
     assert body["User"] == "7:8"
-    assert body["Entrypoint"][:4] == ["/.init", "/", str(LIMITS.file_size_bytes), str(LIMITS.open_files)]
-    assert body["Entrypoint"][4:] == list(SPEC.argv)
+    assert body["Entrypoint"][:5] == ["/.init", "/", str(LIMITS.file_size_bytes), str(LIMITS.open_files), "0"]
+    assert body["Entrypoint"][5:] == list(SPEC.argv)
 
 
 def test_a_bind_is_writable_only_where_the_spec_says_so():
     mounts = {mount["Target"]: mount["ReadOnly"] for mount in _body()["HostConfig"]["Mounts"]}
     assert mounts == {"/.init": True, "/cell/out": False}
+
+
+def test_a_door_is_a_read_only_bind_and_a_port_and_takes_no_process_from_the_guest():
+    body = _body(replace(SPEC, door=Door(Path("/host/door"), 9321)))
+    mounts = {mount["Target"]: (mount["Source"], mount["ReadOnly"]) for mount in body["HostConfig"]["Mounts"]}
+    assert mounts["/run/model.sock"] == ("/host/door", True)
+    assert body["Entrypoint"][4] == "9321"
+    assert body["HostConfig"]["PidsLimit"] == LIMITS.processes + 2
 
 
 @pytest.mark.parametrize(("target", "is_made"), [("/cell/out", True), ("/home/agent", False), ("/home", False)])
