@@ -24,6 +24,7 @@ from tests.builders.worker.recorded import DATA, played, recordings
 from worker.agents.claude_code import ClaudeCodeAgent
 from worker.agents.codex import CodexAgent
 from worker.agents.command import CommandAgent
+from worker.agents.mini_swe_agent import MiniSweAgent
 from worker.agents.scripted import ScriptedAgent
 from worker.agents.stand_in import StandInAgent
 from worker.session import AGENT, HOME, Agent, Narrating, SessionProgress, SessionRequest
@@ -32,11 +33,14 @@ AGENTS: dict[str, Callable[[], Agent]] = {
     "claude-code": lambda: ClaudeCodeAgent({"model": "claude-opus-5-5", "required_skill": "a"}),
     "codex": lambda: CodexAgent({"model": "gpt-x", "required_skill": "a"}),
     "stand-in": lambda: StandInAgent({"model": "m", "required_skill": "a"}),
+    "mini-swe-agent": lambda: MiniSweAgent({"model": "m-1"}),
     "scripted": lambda: ScriptedAgent({"scripts": {"*": [{"say": "hi"}]}}),
     "command, text": lambda: CommandAgent({"argv": ["cli"]}),
     "command, json": lambda: CommandAgent({"argv": ["cli"], "answer": {"from": "json", "pointer": "/a"}}),
     "command, lines": lambda: CommandAgent({"argv": ["cli"], "answer": {"from": "json-lines", "pointer": "/a"}}),
 }
+PREFIXES = {"claude-code": "claude", "codex": "codex.", "mini-swe-agent": "mini-swe-agent."}
+"""How the recordings of the real ones begin."""
 EVERY = pytest.mark.parametrize("make", AGENTS.values(), ids=AGENTS.keys())
 
 PIECES = st.sampled_from(
@@ -100,7 +104,7 @@ def test_where_the_output_is_cut_into_chunks_makes_no_difference(
 
 @pytest.mark.parametrize(
     ("kind", "name"),
-    [("claude-code", name) for name in recordings("claude")] + [("codex", name) for name in recordings("codex")],
+    [(kind, name) for kind in PREFIXES for name in recordings(PREFIXES[kind])],
 )
 def test_what_a_real_agent_wrote_is_read_alike_however_it_is_cut(kind: str, name: str) -> None:
     agent = AGENTS[kind]()
@@ -146,6 +150,7 @@ def test_normalised_options_are_json_and_make_the_same_agent(make: Callable[[], 
         (CommandAgent, {"argv": ["cli"]}),
         (ClaudeCodeAgent, {"model": "m-1"}),
         (CodexAgent, {"model": "m-1"}),
+        (MiniSweAgent, {"model": "m-1"}),
     ],
 )
 def test_an_unknown_option_is_a_spec_error(kind: Callable[[dict[str, Any]], Agent], options: dict[str, Any]) -> None:
