@@ -1,6 +1,7 @@
 #!/bin/sh
-# Installs the pinned programs of agents (ops/agents/pins.txt) from npm, each into FOLDER/<kind>/<version>, whole or not
-# at all. What is there already stays as it is. Running them needs no Node.
+# Installs the pinned programs of agents (ops/agents/pins.txt), each into FOLDER/<kind>/<version>, whole or not at all.
+# What is there already stays as it is. Those from npm need no Node to run; those from a lock need the /usr/bin/python3
+# that they were installed with, and no place of their own.
 # Usage: sh ops/agents.sh [FOLDER] [KIND...]
 #   FOLDER  has a slash in it; by default where workers look: FARM_AGENTS, or the folder agents below the work root
 #   KIND    claude-code, codex, ...; all of them by default
@@ -20,7 +21,7 @@ machine=$(uname -m)
 case $machine in arm64) machine=aarch64 ;; amd64) machine=x86_64 ;; esac
 for kind in "$@"; do
   grep -q "^$kind " "$pins" || fail "there is no agent '$kind' in ops/agents/pins.txt (a FOLDER has a slash in it)"
-  grep -q "^$kind [^ ]* $machine " "$pins" || fail "there is no '$kind' for this machine, $machine"
+  grep -q -e "^$kind [^ ]* $machine " -e "^$kind [^ ]* any " "$pins" || fail "there is no '$kind' for this machine, $machine"
 done
 kinds=" $* "
 mkdir -p "$folder"
@@ -45,20 +46,48 @@ fetch() {
 }
 
 # Whether $place holds what is pinned, whole.
-stands() { [ "$(cat "$place/.installed" 2>/dev/null)" = "$program $integrity" ]; }
+stands() { [ "$(cat "$place/.installed" 2>/dev/null)" = "$mark" ]; }
 
-# Puts one program in its place, unless it is there.
+# What is wanted of package $1 in $new/tree, with $2 folders less; its sha512 is $3, the rest of the words its members.
+unpack() {
+  fetch "$1" "$3"
+  strip=$2
+  shift 3
+  tar -xzf "$new/tarball" -C "$new/tree" --no-same-owner --strip-components="$strip" "$@"
+}
+
+# The packages of the lock $1 in $new/tree, for the system's Python. Nothing there may know its place but by itself.
+locked() {
+  /usr/bin/python3 -m venv "$new/tree" || fail "$kind needs /usr/bin/python3 with venv; install it: apt-get install python3-venv"
+  "$new/tree/bin/python" -m pip install --quiet --disable-pip-version-check --no-input --require-hashes \
+    --only-binary :all: --cache-dir "$new/cache" -r "$1" >"$new/pip.log" 2>&1 || {
+    cat "$new/pip.log" >&2
+    fail "pip could not install what $1 names; see above"
+  }
+  find "$new/tree/bin" -type f -delete
+  rm -rf "$new/cache"
+}
+
+# Puts one program in its place, unless it is there; $part is what else is wanted in it.
 install() {
   kind=$1 version=$2 package=$3 strip=$4 program=$5 integrity=$6
   shift 6
   place=$folder/$kind/$version
+  lock=$here/agents/$kind.lock
+  [ "$package" != pypi ] || integrity=$(sha256sum <"$lock" | cut -d ' ' -f 1)
+  mark="$program $integrity${part:+ $part}"
   if stands; then return; fi
   say "installing $kind $version into $place"
   new=$(mktemp -d "$folder/.new-XXXXXX")
-  fetch "$package" "$integrity"
   mkdir "$new/tree"
-  tar -xzf "$new/tarball" -C "$new/tree" --no-same-owner --strip-components="$strip" "$@"
-  printf '%s %s\n' "$program" "$integrity" >"$new/tree/.installed"
+  if [ "$package" = pypi ]; then locked "$lock"; else unpack "$package" "$strip" "$integrity" "$@"; fi
+  # shellcheck disable=SC2086
+  [ -z "$part" ] || unpack $part
+  if [ -e "$here/agents/$kind.sh" ]; then
+    cp "$here/agents/$kind.sh" "$new/tree/$program"
+    chmod 755 "$new/tree/$program"
+  fi
+  printf '%s\n' "$mark" >"$new/tree/.installed"
   said=$(env -i HOME="$new" PATH=/usr/bin:/bin "$new/tree/$program" --version 2>&1) || fail "$kind does not run: $said"
   case " $said " in *" $version "*) ;; *) fail "$kind says '$said' where $version is pinned" ;; esac
   mkdir -p "$folder/$kind"
@@ -68,9 +97,12 @@ install() {
   new=""
 }
 
+part=""
 while read -r kind version on package strip program integrity members; do
-  [ "$on" = "$machine" ] || continue
+  case $on in any | "$machine") ;; *) continue ;; esac
   case $kinds in "  " | *" $kind "*) ;; *) continue ;; esac
+  if [ "$program" = - ]; then part="$package $strip $integrity $members"; continue; fi
   # shellcheck disable=SC2086
   install "$kind" "$version" "$package" "$strip" "$program" "$integrity" $members </dev/null
+  part=""
 done <"$pins"

@@ -46,6 +46,8 @@ class Stage:
     programs: InstalledPrograms
     assets: dict[str, dict[str, str]] = field(default_factory=dict)
     """What the arm brings: files by name, by the asset's name."""
+    wire: Wire | None = None
+    """What sessions speak; None: what their agents do by default."""
     cells: list[Path] = field(default_factory=list)
 
     def play(
@@ -59,7 +61,7 @@ class Stage:
     ) -> Lived:
         """Run one session whose provider is at `url`, None: nowhere; `stop` sees its workspace and what it said."""
         cell, owner = self._cell(workspace or {})
-        launch = agent.launch(a_request("Write hello.txt.", instructions))
+        launch = agent.launch(a_request("Write hello.txt.", instructions, self.wire))
         lay_home_files(launch, cell / "home", owner)
         parser, said, mark = agent.parser("work"), bytearray(), secrets.token_hex(8)
         told: list[bool] = []

@@ -18,8 +18,8 @@ def recordings(prefix):
     return sorted(path.stem for path in DATA.glob(f"{prefix}*.jsonl"))
 
 
-def a_request(prompt="Fix it.", instructions=None):
-    return SessionRequest("work", Cell(task="fix", arm="base", trial=1), _TASK, prompt, instructions)
+def a_request(prompt="Fix it.", instructions=None, wire=None):
+    return SessionRequest("work", Cell(task="fix", arm="base", trial=1), _TASK, prompt, instructions, wire)
 
 
 def exited(code):

@@ -7,11 +7,17 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
 SCRIPT = Path(__file__).parents[3] / "ops" / "agents.sh"
 MACHINE = {"arm64": "aarch64", "amd64": "x86_64"}.get(platform.machine(), platform.machine())
+
+
+ASKS = """#!/bin/sh
+exec "${0%/*}/python" -I -c 'import an_agent, importlib.metadata as m; print(m.version("an-agent"))'
+"""
 
 
 @dataclass
@@ -44,6 +50,24 @@ class Bench:
         line = f"{kind} {version} {machine} {self.root}/package 2 bin/agent {integrity} package/vendor/bin\n"
         with (self.root / "ops" / "agents" / "pins.txt").open("a") as pins:
             pins.write(f"# a remark\n{line}")
+
+    def pin_lock(self, version: str) -> None:
+        """Pin a Python package by a lock that names its wheel here."""
+        wheel = self.root / f"an_agent-{version}-py3-none-any.whl"
+        metadata = f"an_agent-{version}.dist-info"
+        with ZipFile(wheel, "w") as packed:
+            packed.writestr("an_agent.py", "")
+            packed.writestr(f"{metadata}/METADATA", f"Metadata-Version: 2.1\nName: an-agent\nVersion: {version}\n")
+            packed.writestr(f"{metadata}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+            packed.writestr(f"{metadata}/RECORD", "")
+        digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+        (self.root / "ops" / "agents").mkdir(parents=True)
+        shutil.copy(SCRIPT, self.root / "ops")
+        (self.root / "ops" / "agents" / "an-agent.lock").write_text(
+            f"an-agent @ file://{wheel} --hash=sha256:{digest}\n"
+        )
+        (self.root / "ops" / "agents" / "an-agent.sh").write_text(ASKS)
+        (self.root / "ops" / "agents" / "pins.txt").write_text(f"an-agent {version} any pypi - bin/an-agent -\n")
 
     def run(self, *words: str, agents: str = "", work_root: str = "") -> subprocess.CompletedProcess[str]:
         command = [
@@ -139,3 +163,37 @@ def test_only_the_named_kinds_are_installed_and_a_wrong_name_is_told(bench: Benc
         ran = bench.run(f"{bench.folder}/", name)
         assert ran.returncode == 2
         assert says in ran.stderr
+
+
+def test_a_part_is_put_beside_its_program_and_what_is_pinned_anew_is_replaced(bench: Bench) -> None:
+    integrity = bench.package("1.2.3", "an-agent 1.2.3")
+    pins = bench.root / "ops" / "agents" / "pins.txt"
+    bench.pin("1.2.3", integrity)
+    program = pins.read_text()
+    part = f"an-agent 1.2.3 {MACHINE} {bench.root}/package 1 - {integrity} package/unwanted\n"
+    pins.write_text(part + program)
+    assert bench.run(f"{bench.folder}/").returncode == 0
+    assert bench.listing() == [*WHOLE, "an-agent/1.2.3/unwanted"]
+    pins.write_text(program)
+    assert bench.run(f"{bench.folder}/").returncode == 0
+    assert bench.listing() == WHOLE
+
+
+def test_what_a_lock_names_runs_wherever_it_is_moved(bench: Bench) -> None:
+    bench.pin_lock("1.2.3")
+    ran = bench.run(f"{bench.folder}/", "an-agent")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    moved = bench.folder.rename(bench.root / "elsewhere") / "an-agent" / "1.2.3"
+    said = subprocess.run([moved / "bin" / "an-agent", "--version"], check=True, capture_output=True, text=True)
+    assert said.stdout == "1.2.3\n"
+    assert {path.name for path in (moved / "bin").iterdir() if path.is_file() and not path.is_symlink()} == {"an-agent"}
+
+
+def test_another_wheel_than_the_locked_one_is_refused_and_leaves_nothing(bench: Bench) -> None:
+    bench.pin_lock("1.2.3")
+    with ZipFile(bench.root / "an_agent-1.2.3-py3-none-any.whl", "a") as packed:
+        packed.writestr("evil.py", "")
+    ran = bench.run(f"{bench.folder}/")
+    assert ran.returncode == 2
+    assert "pip could not install what" in ran.stderr
+    assert list(bench.folder.iterdir()) == []

@@ -1,8 +1,8 @@
 """How mini-swe-agent is started."""
 
 import subprocess
-from dataclasses import replace
 
+import jinja2
 import pytest
 import yaml
 from hypothesis import given
@@ -22,7 +22,7 @@ def an_agent(**options):
 
 
 def launched(agent=None, wire=Wire.CHAT, **request):
-    return (agent or an_agent()).launch(replace(a_request(**request), wire=wire))
+    return (agent or an_agent()).launch(a_request(**request, wire=wire))
 
 
 def settings(agent=None, **request):
@@ -97,7 +97,6 @@ def test_any_prompt_and_any_instructions_are_read_as_they_are(prompt: str, instr
 
 @pytest.mark.parametrize("text", ["{{ task }}", "{% if %}", "{# no", "{{{{", "{{ '{' }}", "a } %} }}"])
 def test_instructions_are_no_template(text: str) -> None:
-    jinja2 = pytest.importorskip("jinja2")
     template = settings(instructions=text)["agent"]["system_template"]
     assert jinja2.Template(template).render().endswith(f"\n\n{text}")
 
