@@ -101,7 +101,7 @@ def _death(backend: Sandbox, lock: Path, binds: tuple[Bind, ...]) -> _Death:
     seen, asked = bytearray(), []
 
     def is_to_end() -> bool:
-        if seen and _is_locked(lock):
+        if seen and is_locked(lock):
             asked.append(time.monotonic())
         return bool(seen)
 
@@ -109,10 +109,11 @@ def _death(backend: Sandbox, lock: Path, binds: tuple[Bind, ...]) -> _Death:
     if exit_.kind is not ExitKind.STOPPED or not asked:
         return _Death(is_whole=False, told=f"the drill did not start: {told(exit_)}", took_s=0.0)
     took_s = time.monotonic() - asked[0]
-    return _Death(is_whole=not _is_locked(lock), told="a tree of daemons outlives its run", took_s=took_s)
+    return _Death(is_whole=not is_locked(lock), told="a tree of daemons outlives its run", took_s=took_s)
 
 
-def _is_locked(path: Path) -> bool:
+def is_locked(path: Path) -> bool:
+    """Tell whether somebody holds the lock of a drill."""
     with path.open("r+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

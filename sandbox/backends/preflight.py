@@ -17,8 +17,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from sandbox.backends import disk_drill, drills, host_facts, processor_drill, verdicts
+from sandbox.backends import disk_drill, drills, host_facts, lifeline_drill, processor_drill, verdicts, way_drills
 from sandbox.backends.drills import LIMITS, WITNESS, Unfiltered, system_python, witness_spec
+from sandbox.backends.lifeline_drill import Lived
 from sandbox.backends.naive import Naive
 from sandbox.backends.verdicts import HIDDEN_VARIABLE, OUT, REPORT, WRITTEN, HostSide, Sight, Testimony, Witnesses
 from sandbox.errors import SandboxError, SandboxRefusedError
@@ -37,7 +38,7 @@ _LOOK_S = 30.0
 _IPC_RMID = 0
 
 
-class Probed(Unfiltered, Protocol):
+class Probed(Unfiltered, Lived, Protocol):
     """A backend that can also be looked at beside a bubblewrap without care."""
 
     def naive(self) -> Naive:
@@ -101,6 +102,8 @@ def _probes(backend: Probed, scene: _Scene) -> Iterator[Probe]:
     yield from verdicts.bounds(inside)
     yield drills.memory(backend)
     yield processor_drill.processors(backend)
+    yield from way_drills.ways(backend, scene.folder)
+    yield lifeline_drill.lifeline(backend, scene.out, scene.binds)
     yield disk_drill.disk(backend, scene.folder, scene.out)
     yield drills.killing(backend, scene.out, scene.binds)
     yield from host_facts.probes(scene.folder)

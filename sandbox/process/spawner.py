@@ -171,6 +171,11 @@ class Spawner:
         if live is not None:
             live.end()
 
+    def cut(self) -> None:
+        """Close the lifeline and nothing else, as the kernel does when we die: to see what that ends; then `close`."""
+        if self._live is not None:
+            self._live.socket.close()
+
     def forget(self) -> None:
         """Let go of a spawner that is another process's."""
         self._starting = threading.Lock()

@@ -30,7 +30,8 @@ class Holed:
         if self.is_careless and len(spec.binds) > 1:
             spec = replace(spec, binds=spec.binds[:1])
         spec = replace(spec, limits=replace(spec.limits, **dict(self.loosened)))
-        return (self.inner.run if self.filtered else self.inner.run_unfiltered)(spec, sink, stop)
+        is_plain = self.filtered or spec.tools is not None  # rooms are made for filtered sessions alone
+        return (self.inner.run if is_plain else self.inner.run_unfiltered)(spec, sink, stop)
 
 
 def broken(**hole):

@@ -1,0 +1,100 @@
+"""Preflight of the door and the tool room: each way that is open or shut against the plan is told by its name."""
+
+import secrets
+from dataclasses import replace
+
+import pytest
+
+from sandbox.backends.verdicts import REPORT
+from sandbox.backends.way_drills import ways
+from sandbox.spec import TOOL, Bind
+from tests.builders.sandbox_rooms import bubblewrap, work_root
+
+
+@pytest.fixture(params=[None, ""], ids=["native", "python"])
+def backend(request):
+    return bubblewrap(request.param)
+
+
+@pytest.fixture
+def folder():
+    place = work_root() / f"ways-{secrets.token_hex(4)}"
+    place.mkdir()
+    return place
+
+
+class Changed:
+    """A backend that runs something other than it was asked for."""
+
+    def __init__(self, inner, change):
+        self._inner, self._change = inner, change
+
+    def owner(self, slot):
+        return self._inner.owner(slot)
+
+    def run(self, spec, sink, stop):
+        return self._inner.run(self._change(spec), sink, stop)
+
+
+def broken(backend, folder, change):
+    return {probe.name: probe.fix for probe in ways(Changed(backend, change), folder) if not probe.ok}
+
+
+def test_a_fit_host_passes_and_nothing_is_left(backend, folder):
+    assert [(probe.name, probe.ok) for probe in ways(backend, folder)] == [
+        ("door", True),
+        ("door, control", True),
+        ("tool room", True),
+    ]
+    assert list(folder.iterdir()) == []
+
+
+def test_a_door_that_leads_nowhere_fails(backend, folder):
+    fixes = broken(backend, folder, lambda spec: replace(spec, door=None))
+    assert list(fixes) == ["door"]
+    assert fixes["door"].startswith("sessions can't ask their provider")
+
+
+def test_a_port_that_does_not_lead_to_the_door_fails(backend, folder):
+    other = lambda spec: replace(spec, door=spec.door and replace(spec.door, port=8081))  # noqa: E731 (one change)
+    assert list(broken(backend, folder, other)) == ["door"]
+
+
+def test_a_door_for_who_asked_for_none_fails(backend, folder):
+    doors = []
+
+    def keep(spec):
+        doors.append(spec.door)
+        return replace(spec, door=doors[0])
+
+    assert broken(backend, folder, keep) == {"door, control": REPORT}
+
+
+@pytest.fixture
+def no_room():
+    """What takes the place of the tool: it runs the command beside the door."""
+    tool = work_root() / f"no-room-{secrets.token_hex(4)}"
+    tool.write_text('#!/bin/sh\nexec "$@"\n')
+    tool.chmod(0o555)
+    return tool
+
+
+def test_a_tool_that_runs_beside_the_door_fails(backend, folder, no_room):
+    roomless = lambda spec: replace(spec, tools=None, binds=(Bind(no_room, TOOL),))  # noqa: E731 (one change)
+    assert broken(backend, folder, roomless) == {"tool room": REPORT}
+
+
+def test_a_tool_that_runs_nothing_is_not_taken_for_one_that_reaches_nothing(backend, folder, no_room):
+    no_room.chmod(0o755)
+    no_room.write_text("#!/bin/sh\nexit 0\n")
+    idle = lambda spec: replace(spec, tools=None, binds=(Bind(no_room, TOOL),))  # noqa: E731 (one change)
+    fixes = broken(backend, folder, idle)
+    assert list(fixes) == ["tool room"]
+    assert fixes["tool room"].startswith("sessions can't run tools")
+
+
+def test_a_session_that_does_not_finish_is_told_in_its_own_words(backend, folder):
+    (probe,) = ways(Changed(backend, lambda spec: replace(spec, tools=None)), folder)
+    assert (probe.name, probe.ok) == ("door and tool room", False)
+    assert "did not finish, exited 127" in probe.detail
+    assert "/.tool" in probe.detail
