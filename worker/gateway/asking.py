@@ -20,7 +20,7 @@ from worker.gateway.routes import LocalAnswer, Route
 _BLANK = re.compile(r"[ \t\n\r]*")
 _CLOSE = re.compile(r"[ \t\n\r]*\}")
 _MARKS = {mark: re.compile(rf"[ \t\n\r]*{re.escape(mark)}[ \t\n\r]*") for mark in "{:,"}
-_MOST_MODEL = 256
+_MODEL = re.compile(r"[!-~]{1,256}")
 _MODEL_LISTS = ("models", "fallbacks")
 """Where routers take further models from, beside `model`."""
 _STORED = ("previous_response_id", "conversation", "prompt", "cachedContent", "cached_content")
@@ -94,14 +94,16 @@ def _plain(body: bytes, encoding: str, most_bytes: int) -> bytes:
 def _members(text: str) -> dict[str, _Member]:
     """Read the outermost object's members one by one; ValueError when it is none, or says one of them twice."""
     members: dict[str, _Member] = {}
+    names: set[str] = set()
     at = _after(text, 0, "{")
     if text.startswith("}", at):
         _ensure_end(text, at + 1)
         return members
     while True:
         key, end = _scan(text, at)
-        if not isinstance(key, str) or key in members:
+        if not isinstance(key, str) or key.casefold() in names:  # some providers read `MODEL` as `model`
             raise ValueError(f"the key {str(key)[:40]!r} stands there twice, or is none")
+        names.add(key.casefold())
         start = _after(text, end, ":")
         value, end = _scan(text, start)
         members[key] = _Member(value, start, end)
@@ -128,7 +130,7 @@ def _models(route: Route, values: dict[str, JsonValue]) -> tuple[str, ...] | Non
     for key in _MODEL_LISTS:
         listed = values.get(key)
         named += listed if isinstance(listed, list) else []
-    models = tuple(name for name in named if isinstance(name, str) and 0 < len(name) <= _MOST_MODEL)
+    models = tuple(name for name in named if isinstance(name, str) and _MODEL.fullmatch(name))
     return models if models and len(models) == len(named) else None
 
 

@@ -7,16 +7,24 @@ from typing import assert_never
 from farm.model import Wire
 
 _ANTHROPIC = {
+    401: "authentication_error",
     403: "permission_error",
     404: "not_found_error",
     413: "request_too_large",
+    429: "rate_limit_error",
+    500: "api_error",
     502: "api_error",
     504: "timeout_error",
+    529: "overloaded_error",
 }
 _GEMINI = {
+    401: "UNAUTHENTICATED",
     403: "PERMISSION_DENIED",
     404: "NOT_FOUND",
+    429: "RESOURCE_EXHAUSTED",
+    500: "INTERNAL",
     502: "UNAVAILABLE",
+    503: "UNAVAILABLE",
     504: "DEADLINE_EXCEEDED",
 }
 

@@ -163,7 +163,7 @@ class Door:
             self._on_pressure(end, exchange.retry_after_s)
 
     async def _told(self, request: web.BaseRequest, exchange: Exchange) -> Passed | LocalAnswer:
-        if request.headers.get("Upgrade"):
+        if "websocket" in request.headers.get("Upgrade", "").lower():
             return LocalAnswer(HTTPStatus.UPGRADE_REQUIRED, "no upgrade of the connection here: ask by plain HTTP")
         route = route_of(request.method, request.raw_path, self._pass.upstream.wires)
         if isinstance(route, LocalAnswer):
@@ -172,21 +172,18 @@ class Door:
         headers = request_headers(request.headers.items())
         if headers is None:
             return LocalAnswer(HTTPStatus.BAD_REQUEST, "a header is not plain text", RequestEnd.REFUSED)
-        held = bytearray()
         try:
-            problem = await self._take(request, held)
-            if problem is not None:
-                return problem
-            asked = self._asked(route, bytes(held), request, exchange)
+            body = await self._body(request, exchange)
+            asked = body if isinstance(body, LocalAnswer) else self._asked(route, body, request, exchange)
             if isinstance(asked, LocalAnswer):
                 return asked
             return await self._relay.send(request, Errand(route, asked, headers, exchange))
         finally:
-            self._held_bytes -= len(held)
+            self._held_bytes -= exchange.held_bytes
 
-    async def _take(self, request: web.BaseRequest, held: bytearray) -> LocalAnswer | None:
-        """Read the body into `held`, or say why not."""
-        patience = self._patience
+    async def _body(self, request: web.BaseRequest, exchange: Exchange) -> bytes | LocalAnswer:
+        """Read the body, or say why not."""
+        patience, body = self._patience, bytearray()
         if (request.content_length or 0) > patience.most_body_bytes:
             return _too_large(patience)
         if request.headers.get("Expect", "").lower() == "100-continue" and request.transport is not None:
@@ -194,15 +191,16 @@ class Door:
         try:
             async with asyncio.timeout(patience.client_s):
                 async for chunk in request.content.iter_any():
-                    held += chunk
+                    body += chunk
+                    exchange.held_bytes += len(chunk)
                     self._held_bytes += len(chunk)
-                    if len(held) > patience.most_body_bytes or self._held_bytes > patience.most_held_bytes:
+                    if len(body) > patience.most_body_bytes or self._held_bytes > patience.most_held_bytes:
                         return _too_large(patience)
         except web.RequestPayloadError:
             return LocalAnswer(HTTPStatus.BAD_REQUEST, "the body is not what its head says", RequestEnd.REFUSED)
         except (TimeoutError, ConnectionError) as error:
             raise ClientGoneError from error
-        return None
+        return bytes(body)
 
     def _asked(self, route: Route, body: bytes, request: web.BaseRequest, exchange: Exchange) -> Asked | LocalAnswer:
         """Read what is asked and reserve what it may use, or say why not."""
@@ -245,5 +243,8 @@ def _hang_up(request: web.BaseRequest) -> None:
 
 
 def _too_large(patience: Patience) -> LocalAnswer:
-    message = f"the body is too large: {patience.most_body_bytes} bytes pass, and three such bodies at one time"
+    message = (
+        f"the body is too large: {patience.most_body_bytes} bytes pass, and {patience.most_held_bytes} of all the"
+        " session's requests at one time"
+    )
     return LocalAnswer(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message, RequestEnd.REFUSED)

@@ -18,6 +18,7 @@ _ANSWER_S = 10.0
 """Longer than anything that the loop is asked for may take, on top of its own bounds."""
 _POOLED_S = 15.0
 """An idle connection is kept for less than any provider keeps it, so that none dies under a request."""
+_MOST_FIELD = 32768
 _T = TypeVar("_T")
 
 
@@ -74,5 +75,7 @@ async def _client(patience: Patience) -> aiohttp.ClientSession:
         cookie_jar=aiohttp.DummyCookieJar(),
         skip_auto_headers=("Accept", "Accept-Encoding", "Content-Type", "User-Agent"),
         auto_decompress=False,
+        max_line_size=_MOST_FIELD,
+        max_field_size=_MOST_FIELD,
         trust_env=False,
     )

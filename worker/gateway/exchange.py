@@ -30,6 +30,8 @@ class Exchange:
     """None: it asked no model."""
     asked: Asked | None = None
     hold: Hold | None = None
+    held_bytes: int = 0
+    """Of its body, in our memory."""
     was_sent: bool = False
     """The provider may have seen it."""
     status: int | None = None

@@ -128,8 +128,8 @@ class Ledger:
         record = RequestRecord(
             started_at=exchange.started_at,
             ended_at=now,
-            method=exchange.method[:16],
-            path=exchange.path[:200],
+            method=_one_line(exchange.method[:16]) or "",
+            path=_one_line(exchange.path[:200]) or "",
             wire=exchange.wire,
             end=end,
             status=exchange.status,

@@ -100,7 +100,7 @@ def _anthropic_event(body: _Body, seen: Seen) -> None:
             usage = body.get("usage")
             if isinstance(usage, dict):
                 start = dict(seen.usage or {})
-                seen.native = [*seen.native[:1], usage] if _is_small(usage) else seen.native[:1]
+                seen.native = [*seen.native[:1], usage] if _is_kept(usage) else seen.native[:1]
                 seen.usage = start | {key: value for key, value in usage.items() if value is not None}
                 seen.is_final = seen.is_final or _object(body, "delta").get("stop_reason") is not None
         case "message_stop":
@@ -125,7 +125,7 @@ def _responses_event(body: _Body, seen: Seen) -> None:
     kind, response = body.get("type"), _object(body, "response")
     if kind == "error":
         _fail(seen, body.get("error") or dict(body))
-    elif kind in {"response.completed", "response.incomplete", "response.failed"}:
+    elif kind in ("response.completed", "response.incomplete", "response.failed"):  # a tuple: `kind` may be a list
         _responses_whole(response, seen)
     elif kind == "response.created":
         _tell(response, seen, "model", "id")
@@ -134,7 +134,7 @@ def _responses_event(body: _Body, seen: Seen) -> None:
 def _responses_whole(body: _Body, seen: Seen) -> None:
     _tell(body, seen, "model", "id")
     _take(seen, body.get("usage"))
-    is_open = body.get("status") in {"queued", "in_progress"}  # answered later, by another way
+    is_open = body.get("status") in ("queued", "in_progress")  # answered later, by another way
     seen.is_complete = True
     seen.is_final = seen.usage is not None and not is_open
     if body.get("status") == "failed":
@@ -199,17 +199,23 @@ def _tell(body: _Body, seen: Seen, model: str, response_id: str) -> None:
 
 
 def _word(found: JsonValue) -> str | None:
-    return found[:_MOST_WORD] if isinstance(found, str) and found else None
+    if not isinstance(found, str) or not found:
+        return None
+    return found[:_MOST_WORD].encode("utf-8", "backslashreplace").decode()
 
 
 def _take(seen: Seen, usage: JsonValue) -> None:
     if isinstance(usage, dict):
         seen.usage = usage
-        seen.native = [usage] if _is_small(usage) else []
+        seen.native = [usage] if _is_kept(usage) else []
 
 
-def _is_small(usage: dict[str, JsonValue]) -> bool:
-    return len(json.dumps(usage)) <= _MOST_NATIVE
+def _is_kept(usage: dict[str, JsonValue]) -> bool:
+    """Say whether an object fits into the log: neither too large, nor what no JSON can hold."""
+    try:
+        return len(json.dumps(usage, allow_nan=False, ensure_ascii=False).encode()) <= _MOST_NATIVE
+    except (ValueError, RecursionError):
+        return False
 
 
 def _fail(seen: Seen, error: JsonValue) -> None:

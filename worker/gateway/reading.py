@@ -10,7 +10,8 @@ from worker.gateway.meters import Seen, read_event, read_whole
 
 _SHORTEST_SECRET = 8
 """A shorter key is a placeholder, and would be found by chance."""
-_MOST_DECODED = 1 << 40
+_MOST_DECODED = 1 << 30
+"""Of one compressed answer: what would be more is no answer, but an attack on our time."""
 
 
 class KeyShownError(Exception):
@@ -74,8 +75,10 @@ class AnswerReader:
         self._guard.check(chunk)
         if self.problem is not None or self._decoder is None:
             return chunk
+        passed = []
         try:
-            passed = [passed for plain in self._decoder.feed(chunk) for passed in self._read(plain)]
+            for plain in self._decoder.feed(chunk):
+                passed += [raw for raw in self._read(plain) if self.head.is_edited]
         except CodingError as error:
             self._give_up(str(error))
             return chunk
@@ -93,6 +96,8 @@ class AnswerReader:
         if self._events is None:
             read_whole(self.head.wire, bytes(self._whole), self._seen)
             return b""
+        if self._events.has_skipped:
+            self.problem = f"an event of more than {self._most_bytes} bytes was not read"
         passed = [piece.raw for piece in self._events.finish() if not self._is_hidden(piece.data)]
         return b"".join(passed) if self.head.is_edited else b""
 

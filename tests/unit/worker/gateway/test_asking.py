@@ -1,0 +1,95 @@
+"""What a body says is read without changing it."""
+
+import json
+
+import pytest
+
+from farm.model import Wire
+from worker.gateway.asking import Asked, read_body
+from worker.gateway.routes import LocalAnswer, Route
+
+MOST = 10_000
+
+
+def read(wire, body, *, model=None):
+    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return read_body(Route(wire, "/x", model), raw, "", MOST)
+
+
+@pytest.mark.parametrize(
+    ("wire", "body", "most"),
+    [
+        (Wire.ANTHROPIC, {"max_tokens": 7}, 7),
+        (Wire.ANTHROPIC, {"max_tokens": True}, None),
+        (Wire.ANTHROPIC, {"max_tokens": -7}, None),
+        (Wire.ANTHROPIC, {"max_tokens": 7.0}, None),
+        (Wire.ANTHROPIC, {"max_output_tokens": 7}, None),
+        (Wire.RESPONSES, {"max_output_tokens": 7}, 7),
+        (Wire.CHAT, {"max_tokens": 7}, 7),
+        (Wire.CHAT, {"max_completion_tokens": 9, "max_tokens": 7}, 9),
+        (Wire.CHAT, {"max_tokens": 7, "n": 3}, 21),
+        (Wire.CHAT, {"max_tokens": 7, "n": 0}, 7),
+        (Wire.GEMINI, {"generationConfig": {"maxOutputTokens": 7}}, 7),
+        (Wire.GEMINI, {"generationConfig": {"maxOutputTokens": 7, "candidateCount": 2}}, 14),
+        (Wire.GEMINI, {"generationConfig": None}, None),
+    ],
+)
+def test_the_most_output_is_what_the_wire_calls_it(wire, body, most):
+    assert read(wire, {"model": "m", **body}, model="m").bound.most_output == most
+
+
+def test_the_bound_is_of_the_decompressed_body():
+    body = b'{ "model" : "m" }'
+    assert read(Wire.ANTHROPIC, body).bound.body_bytes == len(body)
+
+
+@pytest.mark.parametrize("key", ["previous_response_id", "conversation", "prompt", "cachedContent"])
+def test_input_that_stands_elsewhere_is_named(key):
+    assert read(Wire.RESPONSES, {"model": "m", key: "x"}).bound.continues == key
+    assert read(Wire.RESPONSES, {"model": "m", key: None}).bound.continues is None
+
+
+@pytest.mark.parametrize("model", ["", " ", "a b", "\ud800", "m" * 257, "sm\u00f8rrebr\u00f8d", 7, None, ["m"]])
+def test_what_is_no_models_name_is_refused(model):
+    assert isinstance(read(Wire.CHAT, {"model": model}), LocalAnswer)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"model":"m","MODEL":"n"}',
+        b'{"model":"m","Model":"n"}',
+        '{"stream":false,"model":"m","\u017ftream":true}'.encode(),
+        b'{"model":"m" "x":1}',
+        b'{"model" "m"}',
+        b'{"model":"m",1:2}',
+        b"{model:1}",
+        b'{"model":"m"} x',
+        b"{} x",
+        b"null",
+    ],
+)
+def test_what_providers_may_read_in_different_ways_is_refused(body):
+    assert isinstance(read(Wire.CHAT, body), LocalAnswer)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'\t{ "x" : { "model" : "n", "model" : "o" } , "model":"m"\n}\r\n ',
+        b'{"model":"m","x":[[],{},"}",",",null,1e5,-0.0,true]}',
+    ],
+)
+def test_any_way_to_lay_out_json_is_read(body):
+    asked = read(Wire.CHAT, body)
+    assert isinstance(asked, Asked)
+    assert (asked.models, asked.body) == (("m",), body)
+
+
+def test_only_a_streamed_chat_request_is_changed():
+    for wire in (Wire.ANTHROPIC, Wire.RESPONSES, Wire.GEMINI):
+        body = b'{"model":"m","stream":true}'
+        assert read(wire, body, model="m").body == body
+    for stream in (False, None, "true", 1):
+        body = json.dumps({"model": "m", "stream": stream}).encode()
+        assert read(Wire.CHAT, body).body == body
