@@ -34,3 +34,11 @@ def test_the_sandbox_bench_times_each_way_to_start_and_a_cancel() -> None:
     ran = subprocess.run(words, capture_output=True, text=True, check=False)
     assert ran.returncode in {0, 1}, ran.stderr
     assert sum(" p50 " in line for line in ran.stdout.splitlines()) == 5
+
+
+def test_the_gateways_bench_measures_what_it_adds_and_64_streams_at_one_time() -> None:
+    words = (sys.executable, BENCHES / "gateway.py", "--rounds", "10", "--json")
+    ran = subprocess.run(words, capture_output=True, text=True, check=True)
+    report = json.loads(ran.stdout)
+    assert [(one["way"], one["kind"]) for one in report["added"]] == [("gateway", "whole"), ("gateway", "streamed")]
+    assert (report["crowd"]["streams"], report["crowd"]["complete"]) == (64, 64)

@@ -77,7 +77,7 @@ class Passage:
         """Pass the answer on as it comes; ClientGoneError when the agent does not take it."""
         exchange = errand.exchange
         reader = self._reader(answer, errand)
-        response = web.StreamResponse(status=answer.status, reason=answer.reason, headers=self._headers(answer))
+        response = _Stream(status=answer.status, reason=answer.reason, headers=self._headers(answer))
         if answer.content_length is not None and not reader.head.is_edited:
             response.content_length = answer.content_length
         try:
@@ -129,6 +129,12 @@ class Passage:
 
     def _headers(self, answer: aiohttp.ClientResponse) -> list[Header]:
         return answer_headers(answer.headers.items(), self.upstream.key)
+
+
+class _Stream(web.StreamResponse):
+    """One whose head goes out with the first bytes of its body, when they are there already."""
+
+    _send_headers_immediately = False
 
 
 @dataclass(frozen=True, slots=True)
