@@ -67,8 +67,15 @@ class Engine:
 
 
 async def _client(patience: Patience) -> aiohttp.ClientSession:
+    def a_socket(address: aiohttp.AddrInfoType) -> socket.socket:
+        """Make one that the kernel ends when its peer takes nothing: what is left to send would keep it for ever."""
+        family, kind, protocol = address[:3]
+        made = socket.socket(family, kind, protocol)
+        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(patience.silence_s * 1000))
+        return made
+
     return aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_POOLED_S),
+        connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_POOLED_S, socket_factory=a_socket),
         timeout=aiohttp.ClientTimeout(
             total=None, connect=patience.connect_s, sock_connect=patience.connect_s, sock_read=patience.silence_s
         ),

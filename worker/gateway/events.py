@@ -37,9 +37,9 @@ class EventReader:
             yield self._piece(bytes(held[start : end.end()]))
             start = end.end()
             self._is_skipping = False
-        if len(held) - start > self._most_bytes:
+        if self._is_skipping or len(held) - start > self._most_bytes:
             self._is_skipping = self.has_skipped = True
-            keep = len(held) - _LONGEST_END
+            keep = max(len(held) - _LONGEST_END, start)
             yield Piece(bytes(held[start:keep]), None)
             start = keep
         del held[:start]

@@ -112,17 +112,17 @@ def test_the_next_request_may_follow_the_last_event_at_once(gateway, tmp_path):
     async def lingering(_reader, writer):
         writer.write(stream(*EVENTS[Wire.ANTHROPIC], end=b""))
 
-    purse = Purse(CellBudget(tokens=100_000), None)
+    purse = Purse(CellBudget(tokens=140_000), None)
     with (
         providing(lingering, whole(Wire.ANTHROPIC)) as provider,
         at_door(gateway, tmp_path, provider.url, purse=purse) as at,
         at.guest.raw() as caller,
     ):
-        body = json.dumps(asking(Wire.ANTHROPIC, streams=True, max_tokens=90_000)).encode()
+        body = json.dumps(asking(Wire.ANTHROPIC, streams=True, max_tokens=130_000)).encode()
         caller.sendall(f"POST {PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
         got = b""
         while b"message_stop" not in got:
             piece = caller.recv(65536)
             assert piece
             got += piece
-        assert ask(at, max_tokens=1000).status == 200
+        assert ask(at, max_tokens=20_000).status == 200

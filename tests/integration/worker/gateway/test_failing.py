@@ -6,6 +6,7 @@ import socket
 import time
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from pathlib import Path
 
 import pytest
 
@@ -31,6 +32,10 @@ def ask_raw(guest, path, body):
     raw = json.dumps(body).encode()
     caller.sendall(f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(raw)}\r\n\r\n".encode() + raw)
     return caller
+
+
+def open_files():
+    return len(list(Path("/proc/self/fd").iterdir()))
 
 
 def read_all(caller):
@@ -132,6 +137,17 @@ def test_a_provider_that_is_silent_before_its_answer_is_given_up(gateway, tmp_pa
         assert 0.4 < time.monotonic() - began < 5
     assert told.status == 504
     assert (at.door.report().ends, at.door.report().unmeasured) == ({RequestEnd.STALLED: 1}, 1)
+
+
+def test_a_provider_that_does_not_take_the_request_is_given_up_and_nothing_of_it_stays(tmp_path):
+    with a_gateway(quick(connect_s=0.2)) as gateway, socket.create_server(("127.0.0.1", 0)) as deaf:
+        url = f"http://127.0.0.1:{deaf.getsockname()[1]}"
+        with at_door(gateway, tmp_path, url) as at:
+            before = open_files()
+            told = at.guest.ask(CHAT, {**asking(Wire.CHAT), "text": "x" * 20_000_000})
+            wait_until(lambda: open_files() <= before)
+    assert told.status == 504
+    assert at.door.report().ends == {RequestEnd.STALLED: 1}
 
 
 def test_a_provider_that_is_silent_in_the_middle_cuts_the_stream_off(gateway, tmp_path):

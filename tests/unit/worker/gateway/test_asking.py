@@ -58,6 +58,7 @@ def test_what_is_no_models_name_is_refused(model):
     "body",
     [
         b'{"model":"m","MODEL":"n"}',
+        b'{"MODEL":"n","model":"m"}',
         b'{"model":"m","Model":"n"}',
         '{"stream":false,"model":"m","\u017ftream":true}'.encode(),
         b'{"model":"m" "x":1}',
