@@ -162,9 +162,15 @@ def _items(answer: Answer) -> list[JsonValue]:
 def _call(key: str, call: NativeCall) -> JsonValue:
     if isinstance(call.input, str):
         custom = {"type": "custom_tool_call", "id": f"ctc_{key}", "input": call.input}
-        return {**custom, "status": "completed", "call_id": f"call_{key}", "name": call.tool}
+        return {**custom, **_named(key, call)}
     function = {"type": "function_call", "id": f"fc_{key}", "arguments": dumped(call.input)}
-    return {**function, "status": "completed", "call_id": f"call_{key}", "name": call.tool}
+    return {**function, **_named(key, call)}
+
+
+def _named(key: str, call: NativeCall) -> dict[str, JsonValue]:
+    namespace, _, name = call.tool.rpartition(".")
+    named: dict[str, JsonValue] = {"status": "completed", "call_id": f"call_{key}", "name": name}
+    return {**named, **stated(namespace=namespace or None)}
 
 
 def _item_events(index: int, done: Json) -> Iterator[dict[str, JsonValue]]:
