@@ -53,6 +53,8 @@ class Launch:
     """The agent runs its tools by `sandbox.spec.TOOL`, in a sandbox of their own without the door."""
     starts_servers: bool = False
     """The agent starts servers by `sandbox.spec.SERVER`, in a sealed sandbox of their own."""
+    asset_views: Mapping[str, str] = field(default_factory=dict)
+    """Further places, below /cell, at which it sees assets of the arm: an asset's name by each place."""
     models: tuple[str, ...] = ()
     """The only models that the door lets this session ask, sub-agents' tiers included; (): any."""
 
@@ -113,6 +115,8 @@ class Agent(Protocol):
 
     program: AgentProgram | None
     """The CLI that a host must have for it; None: the host's /usr holds what the launch names."""
+    assets: tuple[str, ...]
+    """The arm's assets that its options name: an arm without one of them is refused."""
 
     def launch(self, request: SessionRequest) -> Launch:
         """Build the process to start."""

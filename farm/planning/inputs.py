@@ -100,6 +100,7 @@ class Gathering:
         if agent is None or program is None:
             return None
         self._take((*loc, "provider"), lambda: _ensure_provider_fits(arm, agent.wires))
+        self._take((*loc, "agent"), lambda: _ensure_assets(arm, agent.assets))
         return ArmInput(_pin_of(arm.agent.kind, agent), program, _requirements(arm, agent), overlay, assets)
 
     def gate(self, index: int, spec: SweepSpec) -> Pin | None:
@@ -212,6 +213,7 @@ class _Asking(_Versioned, Protocol):
 
     wires: tuple[Wire, ...]
     program: _Program | None
+    assets: tuple[str, ...]
 
 
 def _requirements(arm: ArmSpec, agent: _Asking) -> tuple[str, ...]:
@@ -234,6 +236,15 @@ def _ensure_provider_fits(arm: ArmSpec, wires: tuple[Wire, ...]) -> None:
         raise SpecError(
             f"the agent {arm.agent.kind!r} of arm {arm.name!r} asks no model; drop `provider: {arm.provider}`, "
             "or say by which wire it asks"
+        )
+
+
+def _ensure_assets(arm: ArmSpec, named: tuple[str, ...]) -> None:
+    missing = [name for name in named if name not in arm.assets]
+    if missing:
+        raise SpecError(
+            f"the agent {arm.agent.kind!r} needs the asset {missing[0]!r}, which arm {arm.name!r} does not bring; "
+            f"add it under `assets:` with its folder. It brings: {', '.join(arm.assets) or 'none'}"
         )
 
 

@@ -51,6 +51,7 @@ class Plugin:
     version = "7"
     wires: tuple[Wire, ...] = ()
     program: AgentProgram | None = None
+    assets: tuple[str, ...] = ()
 
     def __init__(self, options: dict[str, JsonValue]) -> None:
         if "wrong" in options:
@@ -63,6 +64,12 @@ class AskingPlugin(Plugin):
 
     wires = (Wire.ANTHROPIC,)
     program = AgentProgram("asking", "1.2.3")
+
+
+class ServedPlugin(Plugin):
+    """An agent whose options name an asset."""
+
+    assets = ("tools",)
 
 
 class CountingGate:
@@ -83,7 +90,7 @@ class CountingGate:
 def plugins(**more: Mapping[str, Callable[..., Any]]) -> Plugins:
     """Give a registry of doubles, with `more` groups added or replaced."""
     doubles: dict[str, Mapping[str, Callable[..., Any]]] = {
-        "agents": {"robot": Plugin, "asking": AskingPlugin},
+        "agents": {"robot": Plugin, "asking": AskingPlugin, "served": ServedPlugin},
         "programs": {"single": Plugin},
         "oracles": {"check": Plugin},
         "gates": {"counting": CountingGate},

@@ -117,6 +117,7 @@ class CommandAgent:
 
     version = "1"
     program: AgentProgram | None = None
+    assets: tuple[str, ...] = ()
 
     def __init__(self, options: dict[str, JsonValue]) -> None:
         self._options = checked(CommandOptions, options, "agent 'command'")

@@ -34,6 +34,7 @@ class ScriptedAgent:
     version = "1"
     wires: tuple[Wire, ...] = ()
     program: AgentProgram | None = None
+    assets: tuple[str, ...] = ()
 
     def __init__(self, options: dict[str, JsonValue]) -> None:
         found = checked(ScriptedOptions, options, "agent 'scripted'")

@@ -9,13 +9,13 @@ evidence; an error that we can answer becomes a fault; anything else leaves this
 
 import itertools
 from contextlib import suppress
+from pathlib import Path
 
 import structlog
 
 from farm.errors import FarmError
 from farm.model import Arm, EventKind, Evidence, Plan, Refusal, RetryPolicy, Ticket, canonical_json, sandbox_need
 from sandbox.errors import SandboxUnhealthyError
-from sandbox.spec import Bind
 from worker.cell.attempt import Attempt, Finding
 from worker.cell.boxes import Boxes
 from worker.cell.cast import Cast, Casting
@@ -32,7 +32,6 @@ from worker.cell.recording import LineEnd, Recorder
 from worker.cell.scope import scope_finding
 from worker.cell.sessions import CellSessions
 from worker.cell.stops import StoppedError
-from worker.session import asset_path
 from worker.staging.disks import CellDisks, fitting
 from worker.staging.ground import CellFolder, Ground
 from worker.staging.templates import Templates
@@ -180,9 +179,9 @@ class CellLine:
             metrics=measure(cast.plan.metrics, sessions, oracle),
         )
 
-    def _assets(self, arm: Arm) -> tuple[Bind, ...]:
+    def _assets(self, arm: Arm) -> dict[str, Path]:
         blobs = self._ports.truth.blobs
-        return tuple(Bind(self._ground.asset(digest, blobs), asset_path(name)) for name, digest in arm.assets.items())
+        return {name: self._ground.asset(digest, blobs) for name, digest in arm.assets.items()}
 
     def _record(self, attempt: Attempt, finding: Finding, pulse: Pulse) -> LineEnd:
         """Record, and hint at it before the clean-up: one that hangs must not hold the sweep."""

@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from worker.cell.cast import Cast
 from worker.cell.doors import Doors, SessionDoor, with_door
 from worker.cell.pulse import Pulse
 from worker.collect.streams import RawStreams
-from worker.session import DOOR_PORT, Launch, SessionRequest, StreamParser
+from worker.session import DOOR_PORT, Launch, SessionRequest, StreamParser, asset_path
 from worker.trees.copying import Ownership, give
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
@@ -29,8 +30,8 @@ class CellSessions:
     boxes: Boxes
     doors: Doors
     pulse: Pulse
-    assets: tuple[Bind, ...] = ()
-    """What the arm brings."""
+    assets: Mapping[str, Path] = field(default_factory=dict)
+    """What the arm brings, by name."""
     names: set[str] = field(default_factory=set)
 
     def run(self, name: str, prompt: str) -> SessionReport:
@@ -72,7 +73,7 @@ class CellSessions:
             return disk_limit(folder.disk_of(folder.workspace), error)
         streams = RawStreams(folder.path, name, parser.feed)
         way_out = None if door is None else Door(door.socket, DOOR_PORT)
-        beside = (*self.doors.program(self.cast.agent.program), *self.assets)
+        beside = (*self.doors.program(self.cast.agent.program), *self._assets(launch))
         box = SessionBox(launch, home, self.cast.task.limits, beside, way_out, tmp)
         cut: tuple[Stream, ...] = ()
         try:
@@ -82,6 +83,10 @@ class CellSessions:
             streams.close()
             streams.keep(self.attempt.keeper, cut)
         return process_exit(ended)
+
+    def _assets(self, launch: Launch) -> tuple[Bind, ...]:
+        places = {asset_path(name): name for name in self.assets} | dict(launch.asset_views)
+        return tuple(Bind(self.assets[name], place) for place, name in places.items())
 
 
 def lay_home_files(launch: Launch, home: Path, owner: Ownership) -> None:

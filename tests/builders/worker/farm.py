@@ -102,6 +102,8 @@ class Farm:
     clock: Clock = field(default_factory=SystemClock)
     store: MemoryStore = field(default_factory=MemoryStore)
     plugins: Plugins = PLUGINS
+    agents: Path | None = None
+    """Where agents' own programs stand."""
 
     def __post_init__(self) -> None:
         self.signals = MemorySignals()
@@ -143,7 +145,9 @@ class Farm:
             clock=self.clock,
             fitness=self.fitness,
             redactor=self.redactor,
-            doors=DoorPorts(self.gateway, self.upstream, lambda: self.offers, InstalledPrograms(self.root / "agents")),
+            doors=DoorPorts(
+                self.gateway, self.upstream, lambda: self.offers, InstalledPrograms(self.agents or self.root / "agents")
+            ),
         )
         return CellLine(ports, Place("host-1", slot, self.root, f"host-1/{slot}"), self.timing)
 

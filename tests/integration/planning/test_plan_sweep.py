@@ -106,6 +106,19 @@ def test_an_arm_names_a_provider_just_when_its_agent_asks_a_model(tmp_path: Path
     assert words in refused(a_sweep(tmp_path, SWEEP.replace("agent: {kind: robot}", arm, 1)))
 
 
+def test_an_arm_brings_the_assets_that_its_agents_options_name(tmp_path: Path) -> None:
+    arm = "agent: {kind: served}\n    assets: {other: oracle, tools: oracle}"
+    assert set(planned(a_sweep(tmp_path / "one", SWEEP.replace("agent: {kind: robot}", arm, 1))).arms[0].assets) == {
+        "other",
+        "tools",
+    }
+    lacking = SWEEP.replace("agent: {kind: robot}", arm.replace("tools", "more"), 1)
+    words = "arms[0].agent: the agent 'served' needs the asset 'tools', which arm 'baseline' does not bring"
+    said = refused(a_sweep(tmp_path / "two", lacking))
+    assert words in said
+    assert said.endswith("It brings: other, more")
+
+
 def test_a_gates_policy_is_pinned(tmp_path: Path) -> None:
     more = "metrics: [{name: calls, source: tool_calls, key: '*'}]\ngates: [{kind: counting, metric: calls}]\n"
     (gate,) = planned(a_sweep(tmp_path, SWEEP + more)).gates

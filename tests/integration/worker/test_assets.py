@@ -1,9 +1,14 @@
 """What an arm brings for its agent: seen read-only by its sessions and their tools, and by nobody else."""
 
+from dataclasses import replace
+
 from farm.model import SessionReport
-from tests.builders.worker.farm import Farm, says
+from farm.plugins import Plugins
+from tests.builders.worker.farm import GIVEN, Farm, says
 from tests.builders.worker.working import Make, Run
+from worker.agents.scripted import ScriptedAgent
 from worker.cell.recording import LineEnd
+from worker.session import Launch, SessionRequest
 
 TOOLS = {"server.py": "A = 1\n", "bin/run": "#!/bin/sh\necho ran\n"}
 SEES = "cat /cell/assets/tools/server.py && [ $(/cell/assets/tools/bin/run) = ran ]"
@@ -15,6 +20,14 @@ def the_session(farm: Farm) -> SessionReport:
     assert evidence is not None, farm.outcome().fault
     (session,) = evidence.sessions
     return session
+
+
+class ServingAgent(ScriptedAgent):
+    """Starts servers, and sees an asset at a place of its own."""
+
+    def launch(self, request: SessionRequest) -> Launch:
+        launch = super().launch(request)
+        return replace(launch, starts_servers=True, asset_views={"/cell/skills/house/skills": "tools"})
 
 
 def test_a_session_and_its_tools_see_the_arms_assets_and_change_nothing_of_them(farm: Make, run: Run) -> None:
@@ -46,3 +59,17 @@ def test_an_arm_without_assets_sees_none(farm: Make, run: Run) -> None:
     cell = farm({"run": {"command": "! [ -e /cell/assets ]", "must_succeed": True}})
     run(cell)
     assert the_session(cell).problem is None
+
+
+def test_a_server_of_the_session_sees_the_arms_assets_and_writes_no_workspace(farm: Make, run: Run) -> None:
+    serves = f"! touch /cell/ws/made && ! touch /cell/out/made && [ -z $FARM_OUT ] && {SEES}"
+    views = "cat /cell/skills/house/skills/server.py && ! touch /cell/skills/house/skills/new"
+    cell = farm(
+        {"run": {"command": f"/.server sh -c '{serves}'", "must_succeed": True}},
+        {"run": {"command": f"{views} && touch /cell/ws/made", "must_succeed": True}},
+        {"run": {"command": f"/.server sh -c '{views} && [ -e /cell/ws/made ]'", "must_succeed": True}},
+        assets={"tools": TOOLS},
+        plugins=Plugins({**GIVEN, "agents": {"scripted": ServingAgent}}),
+    )
+    assert run(cell) is LineEnd.RECORDED
+    assert the_session(cell).problem is None, cell.artifact("session.work.stderr")

@@ -10,10 +10,12 @@ Measured with 2.1.332; what looks odd has a reason:
 - Background tasks are off: one that ends after the answer starts a second conversation, with a second result.
 - A refused key is retried as if it were an outage, by default for three minutes.
 - There is no session id among the arguments: one that was used before would be refused.
+- Servers of its configuration are waited for, 30 s at most; those that a plug-in or the workspace names are left out.
 - Its own sandbox for Bash stays off: inside ours every command would fail, with exit code 0.
 """
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, JsonValue, model_validator
@@ -22,6 +24,7 @@ from farm.model import Name, Value, Wire
 from sandbox.spec import DOOR
 from worker.agents.claude_code.events import ClaudeCodeParser, Expected
 from worker.agents.options import ExactVersion, ModelId, SkillName, ensure_known
+from worker.agents.servers import MOST_SERVERS, McpServer
 from worker.options import checked
 from worker.session import AGENT, DOOR_KEY, DOOR_URL, HOME, AgentProgram, Launch, SessionRequest, asset_path
 
@@ -32,6 +35,9 @@ Tool = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,99}(\([^\n]{1,500}
 """`Bash`, or a rule such as `Bash(git log *)`."""
 
 _INSTRUCTIONS = ".farm/instructions.md"
+_SERVERS = ".farm/servers.json"
+_SKILLS = "/cell/skills"
+"""A plug-in is a folder that holds `skills`: the asset is seen as that folder."""
 _ALIASES = frozenset({"best", "default", "fable", "haiku", "inherit", "opus", "opusplan", "sonnet"})
 _SETTABLE = frozenset(
     {
@@ -85,7 +91,13 @@ class ClaudeCodeOptions(Value):
     """Read what the workspace says to it: CLAUDE.md and `.claude`, its skills among it. No hook is executed then, for
     the workspace's would be."""
     plugins: tuple[Name, ...] = ()
-    """Assets of the arm that are plug-ins: folders with a manifest, or with `skills/<name>/SKILL.md` alone."""
+    """Assets of the arm that are plug-ins: folders with a manifest, or with `skills/<name>/SKILL.md` alone. Servers
+    that they name are not started."""
+    skills: tuple[Name, ...] = ()
+    """Assets of the arm that hold skills: `<name>/SKILL.md`. Each is seen as a plug-in of the asset's name."""
+    mcp: Annotated[dict[Name, McpServer], Field(max_length=MOST_SERVERS)] = {}
+    """Servers of the arm; their tools are allowed as `mcp__<name>__<tool>`. A session ends as `stream_invalid` when one
+    of them did not answer within 30 s."""
     required_skill: SkillName | None = None
     """A session that did not use it with success is `skill-not-invoked`."""
     retries: Annotated[int, Field(ge=0, le=10)] = 2
@@ -100,6 +112,11 @@ class ClaudeCodeOptions(Value):
                 raise ValueError(f"{model!r} is another model in every version; give a full model id")
         if self.required_skill is not None and "Skill" not in _names(self.allowed_tools):
             raise ValueError("required_skill needs the tool 'Skill' among allowed_tools")
+        if self.skills and "Skill" not in _names(self.allowed_tools):
+            raise ValueError("skills need the tool 'Skill' among allowed_tools")
+        twice = set(self.plugins) & set(self.skills)
+        if twice:
+            raise ValueError(f"{min(twice)!r} is among plugins and among skills; it can be loaded as one of them")
         return self
 
 
@@ -113,6 +130,8 @@ class ClaudeCodeAgent:
         self._options = checked(ClaudeCodeOptions, options, f"agent {KIND!r}")
         self.options: dict[str, JsonValue] = self._options.model_dump(mode="json", exclude_none=True)
         self.program: AgentProgram | None = AgentProgram(KIND, self._options.version)
+        servers = (server.asset for server in self._options.mcp.values())
+        self.assets: tuple[str, ...] = tuple(dict.fromkeys((*self._options.plugins, *self._options.skills, *servers)))
 
     def launch(self, request: SessionRequest) -> Launch:
         options, instructions = self._options, request.instructions
@@ -120,14 +139,16 @@ class ClaudeCodeAgent:
             argv=(*_words(options), *(() if instructions is None else _instruction_words())),
             env=_env(options),
             stdin=request.prompt.encode(),
-            home_files={} if instructions is None else {_INSTRUCTIONS: instructions.encode()},
+            home_files=_home_files(options, instructions),
+            starts_servers=bool(options.mcp),
+            asset_views={f"{_SKILLS}/{name}/skills": name for name in options.skills},
             models=tuple(dict.fromkeys(_asked(model) for model in (options.model, *options.models))),
         )
 
     def parser(self, name: str) -> ClaudeCodeParser:
-        return ClaudeCodeParser(
-            name, Expected(self._options.version, _plugin_places(self._options), self._options.required_skill)
-        )
+        options = self._options
+        places, servers = _plugin_places(options), tuple(options.mcp)
+        return ClaudeCodeParser(name, Expected(options.version, places, servers, options.required_skill))
 
 
 def _asked(model: ModelId) -> str:
@@ -138,10 +159,13 @@ def _asked(model: ModelId) -> str:
 def _words(options: ClaudeCodeOptions) -> tuple[str, ...]:
     words = [f"{AGENT}/claude", "-p", "--output-format", "stream-json", "--verbose"]
     words += ["--permission-mode", "dontAsk", "--tools", *(_names(options.allowed_tools) or ("",))]
-    if options.allowed_tools:
-        words += ["--allowedTools", *options.allowed_tools]
+    allowed = (*options.allowed_tools, *_server_tools(options.mcp))
+    if allowed:
+        words += ["--allowedTools", *allowed]
     if options.denied_tools:
         words += ["--disallowedTools", *options.denied_tools]
+    if options.mcp:
+        words += ["--mcp-config", f"{HOME}/{_SERVERS}"]
     words += ["--strict-mcp-config", "--setting-sources", "project" if options.project else ""]
     if options.project:
         words += ["--settings", '{"disableAllHooks":true}']
@@ -160,7 +184,24 @@ def _instruction_words() -> tuple[str, ...]:
 
 
 def _plugin_places(options: ClaudeCodeOptions) -> tuple[str, ...]:
-    return tuple(asset_path(name) for name in options.plugins)
+    skills = (f"{_SKILLS}/{name}" for name in options.skills)
+    return (*(asset_path(name) for name in options.plugins), *skills)
+
+
+def _home_files(options: ClaudeCodeOptions, instructions: str | None) -> dict[str, bytes]:
+    files = {} if instructions is None else {_INSTRUCTIONS: instructions.encode()}
+    if options.mcp:
+        servers = {name: {"command": each.command[0], "args": each.command[1:]} for name, each in options.mcp.items()}
+        files[_SERVERS] = json.dumps({"mcpServers": servers}).encode()
+    return files
+
+
+def _server_tools(servers: Mapping[str, McpServer]) -> Iterator[str]:
+    for name, server in servers.items():
+        if server.tools is None:
+            yield f"mcp__{name}"
+        else:
+            yield from (f"mcp__{name}__{tool}" for tool in server.tools)
 
 
 def _names(tools: tuple[Tool, ...]) -> tuple[str, ...]:

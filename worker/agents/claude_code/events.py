@@ -52,6 +52,8 @@ class Expected:
     version: str
     plugins: tuple[str, ...] = ()
     """Folders; one that is not there, or is no plug-in, is passed over in silence."""
+    servers: tuple[str, ...] = ()
+    """MCP servers; one that does not answer is passed over, too."""
     required_skill: str | None = None
 
 
@@ -146,6 +148,10 @@ class ClaudeCodeParser:
         for place in self._expected.plugins:
             if not any(path == place or path.startswith(f"{place}/") for path in loaded):
                 self._fault(f"the plug-in {place} was not loaded: it is no asset of the arm, or no plug-in")
+        states = _states(event.get("mcp_servers"))
+        for server in self._expected.servers:
+            if states.get(server) != "connected":
+                self._fault(f"the MCP server {server!r} of the arm is {states.get(server, 'missing')}")
 
     def _take_answer(self, event: dict[str, JsonValue]) -> None:
         message = event.get("message")
@@ -187,6 +193,12 @@ class ClaudeCodeParser:
 def _paths(plugins: JsonValue) -> list[str]:
     listed = [each.get("path") for each in plugins if isinstance(each, dict)] if isinstance(plugins, list) else []
     return [path for path in listed if isinstance(path, str)]
+
+
+def _states(servers: JsonValue) -> dict[str, str]:
+    listed = [each for each in servers if isinstance(each, dict)] if isinstance(servers, list) else []
+    states = {fields.text(each.get("name")): fields.text(each.get("status")) for each in listed}
+    return {name: state for name, state in states.items() if name is not None and state is not None}
 
 
 def _blocks(message: dict[str, JsonValue]) -> list[dict[str, JsonValue]]:

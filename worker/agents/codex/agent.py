@@ -12,14 +12,16 @@ Measured with 0.171.0; what looks odd has a reason:
 - Nothing is resumed: the usage of a resumed thread is that of all its runs.
 """
 
+import json
 from collections.abc import Iterator
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, JsonValue, model_validator
 
-from farm.model import Value, Wire
+from farm.model import Name, Value, Wire
 from worker.agents.codex.events import CodexParser
 from worker.agents.options import ExactVersion, ModelId, SkillName, ensure_known
+from worker.agents.servers import MOST_SERVERS, McpServer
 from worker.options import checked
 from worker.session import AGENT, DOOR_KEY, DOOR_URL, HOME, AgentProgram, Launch, SessionRequest
 
@@ -30,6 +32,7 @@ _INSTRUCTIONS = ".codex/AGENTS.md"
 _KEY = "FARM_DOOR_KEY"
 _IDLE_MS = 300_000
 """Its own clock for a silent stream; the door's is shorter."""
+_START_S = 30
 _SETTABLE = frozenset({"RUST_LOG", "TZ"})
 
 
@@ -44,6 +47,8 @@ class CodexOptions(Value):
     effort: Literal["minimal", "low", "medium", "high", "xhigh"] | None = None
     project: bool = True
     """Read what the workspace says to it: AGENTS.md and its skills; never its configuration."""
+    mcp: Annotated[dict[Name, McpServer], Field(max_length=MOST_SERVERS)] = {}
+    """Servers of the arm. A session whose servers do not answer within 30 s does not begin."""
     required_skill: SkillName | None = None
     """A session in which no command has read that skill's SKILL.md with success is `skill-not-invoked`."""
     retries: Annotated[int, Field(ge=0, le=10)] = 1
@@ -66,6 +71,8 @@ class CodexAgent:
         self._options = checked(CodexOptions, options, f"agent {KIND!r}")
         self.options: dict[str, JsonValue] = self._options.model_dump(mode="json", exclude_none=True)
         self.program: AgentProgram | None = AgentProgram(KIND, self._options.version)
+        servers = (server.asset for server in self._options.mcp.values())
+        self.assets: tuple[str, ...] = tuple(dict.fromkeys(servers))
 
     def launch(self, request: SessionRequest) -> Launch:
         options, instructions = self._options, request.instructions
@@ -80,6 +87,7 @@ class CodexAgent:
             env={"HOME": HOME, _KEY: DOOR_KEY, **options.env},
             stdin=request.prompt.encode(),
             home_files={} if instructions is None else {_INSTRUCTIONS: instructions.encode()},
+            starts_servers=bool(options.mcp),
             models=(options.model, *options.models),
         )
 
@@ -102,3 +110,15 @@ def _settings(options: CodexOptions) -> Iterator[str]:
     if not options.project:
         yield "project_doc_max_bytes=0"
         yield "skills.include_instructions=false"
+    for name, server in options.mcp.items():
+        yield f"mcp_servers.{name}={_server(server)}"
+
+
+def _server(server: McpServer) -> str:
+    """Write a server in TOML, whose strings and lists of them are JSON's."""
+    program, *arguments = server.command
+    fields = [f"command={json.dumps(program)}", f"args={json.dumps(arguments, ensure_ascii=False)}", "required=true"]
+    fields.append(f"startup_timeout_sec={_START_S}")
+    if server.tools is not None:
+        fields.append(f"enabled_tools={json.dumps(server.tools)}")
+    return f"{{{','.join(fields)}}}"

@@ -117,7 +117,7 @@ class CodexParser:
             self._answer = fields.answer(item.get("text"))
             self._last = preview(item.get("text"))
         elif kind not in _SPEECH:
-            self._count(kind)
+            self._count(_tool(kind, item))
             self._last = preview(kind, item.get("command"))
             if kind == "command_execution" and item.get("status") == "completed" and item.get("exit_code") == 0:
                 self._look_for_skill(item.get("command"))
@@ -134,6 +134,12 @@ class CodexParser:
 
     def _fault(self, problem: str) -> None:
         self._problem = self._problem or problem
+
+
+def _tool(kind: str, item: dict[str, JsonValue]) -> str:
+    """Name what was called: a tool of an MCP server by its own name, any other by its kind."""
+    server, tool = fields.text(item.get("server")), fields.text(item.get("tool"))
+    return f"mcp__{server}__{tool}" if kind == "mcp_tool_call" and server and tool else kind
 
 
 def _reading(skill: str) -> re.Pattern[str]:

@@ -74,6 +74,7 @@ class MiniSweAgent:
 
     version = "1"
     wires: tuple[Wire, ...] = (Wire.CHAT, Wire.ANTHROPIC)
+    assets: tuple[str, ...] = ()
 
     def __init__(self, options: dict[str, JsonValue]) -> None:
         self._options = checked(MiniSweOptions, options, f"agent {KIND!r}")

@@ -41,6 +41,7 @@ class StandInAgent:
     version = "1"
     wires: tuple[Wire, ...] = (Wire.ANTHROPIC,)
     program: AgentProgram | None = None
+    assets: tuple[str, ...] = ()
 
     def __init__(self, options: dict[str, JsonValue]) -> None:
         self._options = checked(StandInOptions, options, f"agent {KIND!r}")

@@ -1,5 +1,8 @@
 """How Claude Code is started."""
 
+import itertools
+import json
+
 import pytest
 
 from farm.errors import SpecError
@@ -166,3 +169,47 @@ def test_a_wrong_option_is_one_clear_error(options: dict, says: str) -> None:
 
 def test_a_variable_of_the_closed_list_is_handed_on() -> None:
     assert an_agent(env={"MAX_THINKING_TOKENS": "4000"}).launch(a_request()).env["MAX_THINKING_TOKENS"] == "4000"
+
+
+# What an arm brings.
+
+
+SERVER = {"asset": "tools", "argv": ["python3", "{asset}/server.py"], "env": {"DEPTH": "3"}}
+
+
+def test_plug_ins_and_skills_are_folders_that_it_is_told_of() -> None:
+    agent = an_agent(plugins=["review"], skills=["house", "style"])
+    launch = agent.launch(a_request())
+    places = [word for flag, word in itertools.pairwise(launch.argv) if flag == "--plugin-dir"]
+    assert places == ["/cell/assets/review", "/cell/skills/house", "/cell/skills/style"]
+    assert launch.asset_views == {"/cell/skills/house/skills": "house", "/cell/skills/style/skills": "style"}
+    assert agent.assets == ("review", "house", "style")
+
+
+def test_servers_are_started_in_their_room_and_no_others_are() -> None:
+    agent = an_agent(mcp={"tools": SERVER, "more": {**SERVER, "tools": ["look", "find"]}})
+    launch = agent.launch(a_request())
+    place = after(launch.argv, "--mcp-config")
+    args = ["env", "DEPTH=3", "python3", "/cell/assets/tools/server.py"]
+    server = {"command": "/.server", "args": args}
+    assert json.loads(launch.home_files[place.removeprefix("/home/agent/")]) == {
+        "mcpServers": {"tools": server, "more": server}
+    }
+    assert "--strict-mcp-config" in launch.argv
+    assert "\nWrite\nmcp__tools\nmcp__more__look\nmcp__more__find\n" in "\n".join(launch.argv)
+    assert (launch.starts_servers, agent.assets) == (True, ("tools",))
+    assert an_agent().launch(a_request()).starts_servers is False
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"skills": ["a"], "allowed_tools": ["Read"]}, "skills need the tool 'Skill'"),
+        ({"skills": ["a"], "plugins": ["a"]}, "'a' is among plugins and among skills"),
+        ({"mcp": {"a_b": SERVER}}, "mcp.a_b"),
+        ({"mcp": {"a": {"asset": "tools", "argv": ["python3"]}}}, "mcp.a: "),
+    ],
+)
+def test_what_an_arm_brings_and_can_not_mean_is_refused(options: dict, words: str) -> None:
+    with pytest.raises(SpecError, match=words):
+        an_agent(**options)

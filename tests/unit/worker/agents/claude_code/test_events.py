@@ -232,6 +232,26 @@ def test_a_plug_in_of_the_arm_that_was_not_loaded_is_a_fault(plugins: list | Non
     assert heard(an_agent(plugins=["review"]), lines(init(plugins=plugins), result())).reason == reason
 
 
+SERVER = {"asset": "tools", "argv": ["python3", "{asset}/server.py"]}
+
+
+@pytest.mark.parametrize(
+    ("servers", "problem"),
+    [
+        ([{"name": "tools", "status": "connected"}], None),
+        ([{"name": "tools", "status": "failed"}], "the MCP server 'tools' of the arm is failed"),
+        (
+            [{"name": "others", "status": "connected"}, {"name": "tools"}],
+            "the MCP server 'tools' of the arm is missing",
+        ),
+        (None, "the MCP server 'tools' of the arm is missing"),
+    ],
+)
+def test_a_server_of_the_arm_that_does_not_answer_is_a_fault(servers: list | None, problem: str | None) -> None:
+    report = heard(an_agent(mcp={"tools": SERVER}), lines(init(mcp_servers=servers), result()))
+    assert (report.reason, report.problem) == ("success" if problem is None else "stream_invalid", problem)
+
+
 # A skill that must be used.
 
 

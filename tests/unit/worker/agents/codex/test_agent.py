@@ -90,6 +90,20 @@ def test_effort_and_a_workspace_that_is_not_to_be_read_are_settings() -> None:
     assert found["skills"] == {"include_instructions": False}
 
 
+def test_servers_are_started_in_their_room_and_needed() -> None:
+    mcp = {
+        "tools": {"asset": "kit", "argv": ["python3", "{asset}/ü.py"], "env": {"DEPTH": "3"}},
+        "more": {"asset": "kit", "argv": ["{asset}/run"], "tools": ["look"]},
+    }
+    always = {"command": "/.server", "required": True, "startup_timeout_sec": 30}
+    assert settings(mcp=mcp)["mcp_servers"] == {
+        "tools": {**always, "args": ["env", "DEPTH=3", "python3", "/cell/assets/kit/ü.py"]},
+        "more": {**always, "args": ["/cell/assets/kit/run"], "enabled_tools": ["look"]},
+    }
+    agent = an_agent(mcp=mcp)
+    assert (agent.launch(a_request()).starts_servers, agent.assets) == (True, ("kit",))
+
+
 def test_the_program_is_pinned_and_so_are_the_models() -> None:
     agent = an_agent(version="0.170.1", models=["gpt-x"])
     assert agent.program == AgentProgram("codex", "0.170.1")
