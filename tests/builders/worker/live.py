@@ -8,13 +8,13 @@ from pathlib import Path
 
 from farm.model import DoorReport, SessionReport, Wire
 from sandbox.backends.bubblewrap import Bubblewrap
-from sandbox.spec import Bind, Door, Limits, SandboxSpec, Stream
+from sandbox.spec import Bind, Door, Limits, SandboxSpec, Stream, ToolRoom
 from tests.builders.worker.recorded import a_request
 from worker.agents.installed import InstalledPrograms
 from worker.cell.boxes import process_exit
 from worker.cell.sessions import lay_home_files
 from worker.gateway import Gateway, Pass, Purse, Upstream
-from worker.session import AGENT, HOME, OUT, WORKSPACE, Agent, asset_path
+from worker.session import AGENT, HOME, OUT, WORKSPACE, Agent, Launch, asset_path
 from worker.trees.copying import Ownership, give
 
 REAL_KEY = "sk-real-0123456789abcdef"
@@ -83,24 +83,8 @@ class Stage:
             return bool(told)
 
         with self.gateway.open(cell / "door", (owner.uid, owner.gid), pass_) as door:
-            assert agent.program is not None
-            binds = (
-                Bind(cell / "home", HOME, writable=True),
-                Bind(cell / "ws", WORKSPACE, writable=True),
-                Bind(cell / "out", OUT, writable=True),
-                Bind(self.programs.place(agent.program), AGENT),
-                *(Bind(cell / "assets" / name, asset_path(name)) for name in self.assets),
-            )
-            spec = SandboxSpec(
-                argv=launch.argv,
-                binds=binds,
-                limits=Limits(90.0, 4096 * MIB, 512, 1024 * MIB, 4096, 8 * MIB, 256 * MIB),
-                cwd=WORKSPACE,
-                env={**launch.env, "FARM_MARK": mark},
-                stdin=launch.stdin,
-                door=Door(cell / "door") if url is not None else None,
-            )
-            ended = self.sandbox.run(spec, sink, must_stop)
+            box = self._box(agent, launch, cell, mark, has_door=url is not None)
+            ended = self.sandbox.run(box, sink, must_stop)
         return Lived(
             report=parser.finish(process_exit(ended)),
             door=door.report(),
@@ -108,6 +92,25 @@ class Stage:
             files={str(file.relative_to(cell / "ws")): file.read_bytes() for file in _files(cell / "ws")},
             seen=seen,
             survivors=_marked(mark),
+        )
+
+    def _box(self, agent: Agent, launch: Launch, cell: Path, mark: str, *, has_door: bool) -> SandboxSpec:
+        assert agent.program is not None
+        return SandboxSpec(
+            argv=launch.argv,
+            binds=(
+                Bind(cell / "home", HOME, writable=True),
+                Bind(cell / "ws", WORKSPACE, writable=True),
+                Bind(cell / "out", OUT, writable=True),
+                Bind(self.programs.place(agent.program), AGENT),
+                *(Bind(cell / "assets" / name, asset_path(name)) for name in self.assets),
+            ),
+            limits=Limits(90.0, 4096 * MIB, 512, 1024 * MIB, 4096, 8 * MIB, 256 * MIB),
+            cwd=WORKSPACE,
+            env={**launch.env, "FARM_MARK": mark},
+            stdin=launch.stdin,
+            door=Door(cell / "door") if has_door else None,
+            tools=ToolRoom(cell / "tools") if launch.runs_tools else None,
         )
 
     def _cell(self, workspace: Mapping[str, str]) -> tuple[Path, Ownership]:

@@ -21,7 +21,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, JsonValue, model_validator
 
 from farm.model import Name, Value, Wire
-from sandbox.spec import DOOR
+from sandbox.spec import DOOR, TOOL
 from worker.agents.claude_code.events import ClaudeCodeParser, Expected
 from worker.agents.options import ExactVersion, ModelId, SkillName, ensure_known
 from worker.agents.servers import MOST_SERVERS, McpServer
@@ -38,6 +38,9 @@ _INSTRUCTIONS = ".farm/instructions.md"
 _SERVERS = ".farm/servers.json"
 _SKILLS = "/cell/skills"
 """A plug-in is a folder that holds `skills`: the asset is seen as that folder."""
+_SEAL = ".farm/sealed.sh"
+_SEALED = f'exec {TOOL} /bin/bash -c "$1"\n'
+"""What the prefix of its shell starts in place of a command."""
 _ALIASES = frozenset({"best", "default", "fable", "haiku", "inherit", "opus", "opusplan", "sonnet"})
 _SETTABLE = frozenset(
     {
@@ -98,6 +101,9 @@ class ClaudeCodeOptions(Value):
     mcp: Annotated[dict[Name, McpServer], Field(max_length=MOST_SERVERS)] = {}
     """Servers of the arm; their tools are allowed as `mcp__<name>__<tool>`. A session ends as `stream_invalid` when one
     of them did not answer within 30 s."""
+    sealed_tools: bool = False
+    """Run the commands of Bash in the tool room, which has no door: there a `cd` lasts for one command, and /tmp is
+    another."""
     required_skill: SkillName | None = None
     """A session that did not use it with success is `skill-not-invoked`."""
     retries: Annotated[int, Field(ge=0, le=10)] = 2
@@ -140,6 +146,7 @@ class ClaudeCodeAgent:
             env=_env(options),
             stdin=request.prompt.encode(),
             home_files=_home_files(options, instructions),
+            runs_tools=options.sealed_tools,
             starts_servers=bool(options.mcp),
             asset_views={f"{_SKILLS}/{name}/skills": name for name in options.skills},
             models=tuple(dict.fromkeys(_asked(model) for model in (options.model, *options.models))),
@@ -193,6 +200,8 @@ def _home_files(options: ClaudeCodeOptions, instructions: str | None) -> dict[st
     if options.mcp:
         servers = {name: {"command": each.command[0], "args": each.command[1:]} for name, each in options.mcp.items()}
         files[_SERVERS] = json.dumps({"mcpServers": servers}).encode()
+    if options.sealed_tools:
+        files[_SEAL] = _SEALED.encode()
     return files
 
 
@@ -211,4 +220,5 @@ def _names(tools: tuple[Tool, ...]) -> tuple[str, ...]:
 
 def _env(options: ClaudeCodeOptions) -> Mapping[str, str]:
     tiers = {} if options.models else dict.fromkeys(_TIERS, options.model)
-    return {**_ALWAYS, **tiers, "CLAUDE_CODE_MAX_RETRIES": str(options.retries), **options.env}
+    sealed = {"CLAUDE_CODE_SHELL_PREFIX": f"/bin/sh -e {HOME}/{_SEAL}"} if options.sealed_tools else {}
+    return {**_ALWAYS, **tiers, **sealed, "CLAUDE_CODE_MAX_RETRIES": str(options.retries), **options.env}

@@ -130,3 +130,16 @@ def test_the_workspaces_settings_do_not_choose_the_model(stage: Stage) -> None:
     lived = played(stage, an_agent(), turns({"answer": "Done."}), workspace={".claude/settings.json": settings})
     assert lived.report.problem is None
     assert [use.model for use in lived.door.models] == [MODEL]
+
+
+LOOK = """
+if test -e /run/model.sock || (exec 3<>/dev/tcp/127.0.0.1/8080) 2>/dev/null; then echo a door; else echo none; fi > found
+"""
+
+
+@pytest.mark.parametrize(("is_sealed", "found"), [(True, b"none\n"), (False, b"a door\n")])
+def test_sealed_tools_have_no_door_and_open_ones_have(stage: Stage, is_sealed: bool, found: bytes) -> None:
+    script = turns({"tools": [WRITES, {"run": {"command": LOOK}}]}, {"answer": "Looked."})
+    lived = played(stage, an_agent(sealed_tools=is_sealed), script)
+    assert (lived.report.problem, lived.report.tool_calls) == (None, {"Write": 1, "Bash": 1})
+    assert lived.files == {"hello.txt": b"hello\n", "found": found}
