@@ -133,7 +133,8 @@ def test_the_workspaces_settings_do_not_choose_the_model(stage: Stage) -> None:
 
 
 LOOK = """
-if test -e /run/model.sock || (exec 3<>/dev/tcp/127.0.0.1/8080) 2>/dev/null; then echo a door; else echo none; fi > found
+if test -e /run/model.sock || (exec 3<>/dev/tcp/127.0.0.1/8080) 2>/dev/null
+then echo a door; else echo none; fi > found
 """
 
 
