@@ -8,6 +8,7 @@ A key stands in an environment variable of the worker or in a file, never in thi
 begins, so that a new key needs no restart where it stands in a file.
 """
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Self
@@ -21,6 +22,7 @@ from farm.model import Name, Value, Wire
 
 _MOST_FILE_BYTES = 1 << 20
 _MOST_KEY_BYTES = 16 << 10
+_VERSION = re.compile(r"v[0-9]+(?:beta)?")
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -29,7 +31,7 @@ class Provider(Value):
 
     wires: Annotated[tuple[Wire, ...], Field(min_length=1)]
     url: Annotated[str, Field(pattern=r"^https?://[^\s/?#@]+(/[^\s?#]*)?$")]
-    """What comes before a request's own path (`/v1/messages`, …)."""
+    """What comes before a request's own path (`/v1/messages`, …), which brings the API's version."""
     key_env: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = None
     key_file: Path | None = None
     """Neither: the provider wants no key."""
@@ -41,6 +43,13 @@ class Provider(Value):
         has_key = self.key_env is not None or self.key_file is not None
         if has_key and self.url.startswith("http://") and urlsplit(self.url).hostname not in _LOOPBACK:
             raise ValueError("a key is sent over https://, or to this machine's own loopback")
+        return self
+
+    @model_validator(mode="after")
+    def _version_comes_with_the_request(self) -> Self:
+        last = self.url.rstrip("/").rpartition("/")[2]
+        if _VERSION.fullmatch(last):
+            raise ValueError(f"leave the last part, {last!r}, out of the URL: each request's own path brings it")
         return self
 
 

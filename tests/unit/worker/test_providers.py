@@ -35,6 +35,8 @@ def test_well_known_providers_need_no_file_and_a_file_goes_before_them(tmp_path:
         ("a: {wires: [chat], url: 'https://x', key_env: K, key_file: /k}", "one place"),
         ("a: {wires: [chat], url: 'http://far.example', key_env: K}", "over https://"),
         (f"a: {{wires: [chat], url: 'https://x', key: {SECRET}}}", "a.key"),
+        ("a: {wires: [chat], url: 'https://x/v1'}", "leave the last part, 'v1', out"),
+        ("a: {wires: [gemini], url: 'https://x/api/v1beta/'}", "leave the last part, 'v1beta', out"),
         ("- 1", "the top"),
         ("a: [", "is not YAML"),
     ],
