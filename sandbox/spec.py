@@ -112,6 +112,8 @@ class SandboxSpec:
     slot: int = 0
     """Which of the worker's slots runs this: a root worker drops to the slot's own unprivileged uid."""
     door: Door | None = None
+    image: str | None = None
+    """Whose root file system it has, by digest, instead of the backend's own; see `Sandbox.images`."""
     tools: ToolRoom | None = None
     servers: ServerRoom | None = None
 
@@ -172,6 +174,22 @@ class Probe:
     fix: str = ""
 
 
+class Images(Protocol):
+    """The images of a backend that runs them."""
+
+    def digests(self) -> frozenset[str]:
+        """List every digest by which `get` finds an image at once."""
+        ...
+
+    def get(self, name: str, stop: Callable[[], bool]) -> str:
+        """Give the id, by which specs may name it, of the image that `name` pins: `name@sha256:…` or `sha256:…`.
+
+        It is got from elsewhere if need be and if the backend may; then `stop` is asked at least every 0.1 s.
+        Raises SandboxUnavailableError, which says what to do, when there is none; SandboxError after a stop.
+        """
+        ...
+
+
 class Sandbox(Protocol):
     """A backend. One instance serves one thread at a time; the thread must outlive every run."""
 
@@ -182,6 +200,11 @@ class Sandbox(Protocol):
         Raises SandboxError when the command could not be started, SandboxRefusedError for an unsafe spec,
         SandboxUnhealthyError when somebody is not dead 5 s after SIGKILL.
         """
+        ...
+
+    @property
+    def images(self) -> Images | None:
+        """Give the images that specs may name; None for a backend that runs none and refuses specs with one."""
         ...
 
     def close(self) -> None:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from farm import telemetry
 from farm.adapters import celery, redis, system_clock
 from farm.errors import SpecError, TransientError
-from farm.model import Host, PluginGroup, program_need, provider_need
+from farm.model import ANY_IMAGE, Host, PluginGroup, image_need, program_need, provider_need
 from farm.plugins import Plugins
 from farm.ports import Store
 from farm.redaction import Redactor
@@ -81,6 +81,17 @@ def offers() -> tuple[str, ...]:
             reached.append(provider_need(name))
     programs = (program_need(program.kind, program.version) for program in installed_programs().all())
     return (*sorted(reached), *programs)
+
+
+def image_offers(sandbox: Sandbox) -> tuple[str, ...]:
+    """Say which images tasks may bring to this host; none while its engine does not answer."""
+    if sandbox.images is None:
+        return ()
+    try:
+        found = tuple(image_need(digest) for digest in sorted(sandbox.images.digests()))
+    except SandboxError:
+        return ()
+    return (*found, ANY_IMAGE) if read_settings().docker_pull == "yes" else found
 
 
 @cache
@@ -176,17 +187,23 @@ def make_line(flag: ShutdownFlag, fitness: Fitness) -> CellLine:
     with ExitStack() as undo:  # a line that can't be made is tried again at the next ticket
         slot = undo.enter_context(closing(take_slot(settings.root)))  # held until this process ends
         exchange, store = undo.enter_context(closing(redis.connect(redis_url()))), open_store()
+        sandbox = undo.enter_context(closing(make_sandbox()))
         ports = LinePorts(
             exchange=Exchange(
                 exchange.leases, SignalsOrShutdown(exchange.signals, flag), exchange.events, exchange.live
             ),
             truth=Truth(store.blobs, store.records),
-            sandbox=undo.enter_context(closing(make_sandbox())),
+            sandbox=sandbox,
             plugins=plugins(),
             clock=system_clock.SystemClock(),
             fitness=fitness,
             redactor=redactor(),
-            doors=DoorPorts(Gateway(system_clock.SystemClock()), upstream, offers, installed_programs()),
+            doors=DoorPorts(
+                Gateway(system_clock.SystemClock()),
+                upstream,
+                lambda: (*offers(), *image_offers(sandbox)),
+                installed_programs(),
+            ),
         )
         holder = f"{settings.host}/{secrets.token_hex(6)}"
         place = Place(settings.host, slot.number, settings.root, holder, settings.sandbox)
@@ -199,6 +216,11 @@ def make_heartbeat(slots: int, busy: Callable[[], int], fitness: Fitness) -> Hea
     """Build this worker's heartbeat; `busy` counts the slots at work."""
     settings, clock = read_settings(), system_clock.SystemClock()
 
+    @cache
+    def sandbox() -> Sandbox:
+        """Give one of the heartbeat's own: the slots, which are forked, share none."""
+        return make_sandbox()
+
     def facts() -> Host:
         problem = fitness.problem
         return Host(
@@ -207,7 +229,7 @@ def make_heartbeat(slots: int, busy: Callable[[], int], fitness: Fitness) -> Hea
             busy=busy(),
             version=__version__,
             sandbox=settings.sandbox,
-            offers=offers(),
+            offers=(*offers(), *(image_offers(sandbox()) if settings.sandbox == "docker" else ())),
             seen_at=clock.now(),
             problem=problem,
         )

@@ -30,7 +30,9 @@ class WorkerSettings(FarmSettings):
     beat_s: Annotated[float, Field(gt=0)] = 5.0
     sandbox: str = "bubblewrap"
     docker_image: str = ""
-    """For the docker sandbox: the image of every cell's guests, by digest."""
+    """For the docker sandbox: the image, by digest, of the guests of tasks that bring none."""
+    docker_pull: Literal["yes", "no"] = "no"
+    """For the docker sandbox: whether tasks' images may be pulled that the engine does not have."""
     docker_engine: Annotated[str, Field(pattern=r"^(unix:///.+)?$")] = ""
     """For the docker sandbox: the engine's socket; empty: Docker's own default."""
     allow_unsafe_host: Literal["yes", "no"] = "no"
@@ -67,7 +69,7 @@ class WorkerSettings(FarmSettings):
         """Give what the chosen sandbox's own constructor takes besides the work root."""
         match self.sandbox:
             case "docker":
-                return {"image": self.docker_image, "url": self.docker_engine}
+                return {"image": self.docker_image, "url": self.docker_engine, "pulls": self.docker_pull == "yes"}
             case "unsafe-host":
                 return {"is_allowed": self.allow_unsafe_host == "yes", "is_ci": is_ci}
             case _:

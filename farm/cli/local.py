@@ -63,7 +63,8 @@ def _ensure_served(run: LocalRun, exchange: Exchange) -> None:
     if lacking:
         raise SpecError(
             "; ".join(lacking) + ". An agent's program is installed by ops/agents.sh; a provider needs its key, "
-            "or an entry in the file that FARM_PROVIDERS names"
+            "or an entry in the file that FARM_PROVIDERS names; an image is brought by `docker pull` or `docker load`, "
+            "or pulled by a worker with FARM_DOCKER_PULL=yes"
         )
 
 

@@ -24,8 +24,19 @@ from farm.model.evidence import (
     Usage,
 )
 from farm.model.fault import Fault, FaultKind, Owner
-from farm.model.fleet import needs, offers, program_need, provider_need, sandbox_need, unserved
+from farm.model.fleet import (
+    ANY_IMAGE,
+    image_need,
+    lacking,
+    needs,
+    offers,
+    program_need,
+    provider_need,
+    sandbox_need,
+    unserved,
+)
 from farm.model.globs import matches_any
+from farm.model.image import ImageName
 from farm.model.limits import GIB, KIB, MIB, CheckLimits, Limits, Positive, ProcessLimits, Seconds
 from farm.model.live import MOST_PREVIEW, LiveNote
 from farm.model.metric import Direction, Measured, Metric, MetricName, MetricSource, Number
@@ -65,6 +76,7 @@ from farm.model.tokens import NO_TOKENS, TokenUse, UsageShape, normalise, shape_
 from farm.model.verdict import Check, Decision, Verdict
 
 __all__ = [
+    "ANY_IMAGE",
     "GIB",
     "KIB",
     "MIB",
@@ -103,6 +115,7 @@ __all__ = [
     "Fault",
     "FaultKind",
     "Host",
+    "ImageName",
     "Lease",
     "Limits",
     "LiveNote",
@@ -167,7 +180,9 @@ __all__ = [
     "canonical_json",
     "cell_id",
     "cell_lock",
+    "image_need",
     "known_sum",
+    "lacking",
     "matches_any",
     "needs",
     "normalise",

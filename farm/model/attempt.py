@@ -88,7 +88,7 @@ class Host(Value):
     sandbox: str
     seen_at: datetime
     offers: tuple[str, ...] = ()
-    """What its cells find there: providers with a key, agents' programs at their versions."""
+    """What its cells find there: providers with a key, agents' programs at their versions, images."""
     problem: str | None = None
     """Why it takes nothing more until a person has looked."""
 

@@ -22,9 +22,32 @@ def sandbox_need(backend: str) -> str:
     return f"sandbox {backend}"
 
 
-def needs(plan: Plan, arm: Arm) -> frozenset[str]:
-    """List what a host must offer to run the arm's cells."""
-    return frozenset((*arm.requires, sandbox_need(plan.sandbox)))
+def image_need(name: str) -> str:
+    """Word the need of an image; what a host offers has its digest alone, which any name may stand before."""
+    return f"{_IMAGE}{name}"
+
+
+ANY_IMAGE = "images by their names"
+"""What a host offers that gets what it does not have."""
+_IMAGE = "image "
+
+
+def needs(plan: Plan, arm: Arm, image: str | None) -> frozenset[str]:
+    """List what a host must offer to run the arm's cells of tasks in `image`."""
+    brought = () if image is None else (image_need(image),)
+    return frozenset((*arm.requires, sandbox_need(plan.sandbox), *brought))
+
+
+def lacking(needed: frozenset[str], offered: frozenset[str]) -> frozenset[str]:
+    """List what of `needed` a host does not have that offers `offered`."""
+    return frozenset(need for need in needed - offered if not _has_image(need, offered))
+
+
+def _has_image(need: str, offered: frozenset[str]) -> bool:
+    if not need.startswith(_IMAGE):
+        return False
+    name, _, digest = need.removeprefix(_IMAGE).rpartition("@")
+    return image_need(digest) in offered or (name != "" and ANY_IMAGE in offered)
 
 
 def offers(host: Host) -> frozenset[str]:
@@ -33,10 +56,14 @@ def offers(host: Host) -> frozenset[str]:
 
 
 def unserved(plan: Plan, hosts: Iterable[Host]) -> Iterator[str]:
-    """Yield, for each arm that none of `hosts` can run, what the one that is nearest to it lacks."""
+    """Yield, for each arm (and image) that none of `hosts` can run, what the one that is nearest to it lacks."""
     offered = [offers(host) for host in hosts]
+    by_image = {task.image: task for task in plan.tasks}
     for arm in plan.arms:
-        lacking = [needs(plan, arm) - found for found in offered]
-        if lacking and all(lacking):
-            least = min((sorted(lack) for lack in lacking), key=lambda lack: (len(lack), lack))
-            yield f"no host that works can run arm {arm.name!r}: it lacks {', '.join(least)}"
+        for image, task in by_image.items():
+            needed = needs(plan, arm, image)
+            if not offered or any(not lacking(needed, found) for found in offered):
+                continue
+            least = min((sorted(lacking(needed, found)) for found in offered), key=lambda lack: (len(lack), lack))
+            there = "" if image is None else f" on task {task.id!r}"
+            yield f"no host that works can run arm {arm.name!r}{there}: it lacks {', '.join(least)}"

@@ -11,6 +11,7 @@ from pydantic import ConfigDict, Field, JsonValue, model_validator
 from farm.model.arm import MOST_ASSETS, ArmRole
 from farm.model.base import Value
 from farm.model.door import CellBudget
+from farm.model.image import ImageName
 from farm.model.limits import CheckLimits, Limits, Seconds
 from farm.model.metric import Metric
 from farm.model.names import Name, RelativePath
@@ -66,6 +67,8 @@ class TaskSpec(Value):
     verify: Command | None = None
     oracle: OracleSource
     limits: Limits = Limits()
+    image: ImageName | None = None
+    """Whose root file system its sessions, verify and oracle run in; the sweep's sandbox is docker then."""
     reference: str | None = None
     """A folder of files that solve the task, for checking the task itself; never sent to a worker."""
 

@@ -7,6 +7,7 @@ from pydantic import Field, JsonValue
 
 from farm.model.base import Value
 from farm.model.digest import Digest
+from farm.model.image import ImageName
 from farm.model.limits import CheckLimits, Limits
 from farm.model.names import Name, RelativePath
 
@@ -69,3 +70,5 @@ class Task(Value):
     oracle: OracleSpec
     limits: Limits = Limits()
     """Of each session."""
+    image: ImageName | None = None
+    """Whose root file system its sessions, verify and oracle run in; None: what the host has."""

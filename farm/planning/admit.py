@@ -20,6 +20,7 @@ def cross_checks(spec: SweepSpec) -> Iterator[Problem]:
     yield from _roles(spec)
     yield from _overlays(spec)
     yield from _containment(spec)
+    yield from _images(spec)
     yield from _money(spec)
     cells = len(spec.tasks) * len(spec.arms) * spec.trials
     if cells > MOST_CELLS:
@@ -94,3 +95,13 @@ def _containment(spec: SweepSpec) -> Iterator[Problem]:
             ("sandbox",),
             f"sandbox {spec.sandbox!r} contains nothing, so {what} may not rest on it; drop that, or use bubblewrap",
         )
+
+
+def _images(spec: SweepSpec) -> Iterator[Problem]:
+    for index, task in enumerate(spec.tasks):
+        if task.image is not None and spec.sandbox != "docker":
+            yield Problem(
+                ("tasks", index, "image"),
+                f"an image runs in the docker sandbox, and this sweep's is {spec.sandbox!r}; say `sandbox: docker`, "
+                "or drop the image",
+            )

@@ -138,6 +138,7 @@ def _task(blobs: BlobStore, task: TaskSpec, read: TaskInput, snapshot: Snapshot)
             limits=task.oracle.limits,
         ),
         limits=task.limits,
+        image=task.image,
     )
 
 

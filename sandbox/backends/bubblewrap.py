@@ -34,6 +34,8 @@ from sandbox.streams import Outlet, over_cap
 class Bubblewrap:
     """Runs specs under bubblewrap. `root` is the work root: trusted, kept, searchable by the slots' uids."""
 
+    images = None
+
     def __init__(self, root: Path, compiler: str | None = None) -> None:
         """Make ready below `root`. Raises SandboxUnavailableError, which says what is missing and how to get it.
 
@@ -66,6 +68,7 @@ class Bubblewrap:
         bubblewrap and every process that somebody waited for: a child whose parent ignores SIGCHLD is missing.
         Raises SandboxCommandError when the sandbox stood but the command could not be executed.
         """
+        refusals.refuse_image(spec, "bubblewrap")
         filter_ = seccomp_program(self._architecture)
 
         def start(room: SandboxSpec, listener: int) -> Started:

@@ -107,6 +107,12 @@ def _refuse_door(door: Door) -> None:
         raise SandboxRefusedError(f"door {str(door.socket)!r} is no socket: listen on it before the run")
 
 
+def refuse_image(spec: SandboxSpec, backend: str) -> None:
+    """Raise SandboxRefusedError for a spec that brings an image to a backend that runs none."""
+    if spec.image is not None:
+        raise SandboxRefusedError(f"the sandbox {backend} runs no image, and {spec.image} is one: use docker for it")
+
+
 def refuse_place(name: str, place: Path) -> None:
     """Raise SandboxRefusedError for a place, not made yet, on the way to which a link stands."""
     _refuse_links(f"{name}'s folder", place.parent)

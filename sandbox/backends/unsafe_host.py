@@ -36,6 +36,8 @@ _PROBE_LIMITS = Limits(
 class UnsafeHost:
     """Runs specs on the host itself. `root` is the work root, as other backends have it."""
 
+    images = None
+
     def __init__(self, root: Path, *, is_allowed: bool = False, is_ci: bool = False) -> None:
         """Make ready. Raises SandboxUnavailableError unless it was allowed by name, and always where CI is set."""
         if is_ci:
@@ -51,6 +53,7 @@ class UnsafeHost:
         """Run `spec` to its end, as `Sandbox.run` says of everything but containment."""
         if spec.door is not None or spec.tools is not None or spec.servers is not None:
             raise SandboxRefusedError("the sandbox unsafe-host has no door and no rooms: use bubblewrap for these")
+        refusals.refuse_image(spec, "unsafe-host")
         refusals.refuse_unsafe(spec)
         started = time.monotonic()
         owner = self.owner(spec.slot)

@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 
 from tests.builders.farm_command import Desk, a_repository
-from tests.services.docker import DockerEngine
+from tests.services.docker import DockerEngine, a_small_tree
+from tests.services.programs import program
 
 _ECHO = "{kind: command, argv: [sh, -c, 'echo hello > greeting.txt; echo done']}"
 SWEEP = f"""\
@@ -47,6 +48,44 @@ def test_a_sweep_runs_in_docker_and_its_evidence_names_the_image(
     assert (_facts(desk)["backend"], _facts(desk)["image"]) == ("docker", docker_image)
     assert "nothing contained the sessions" not in _report(desk)
     assert docker_engine.containers() == []
+
+
+IN_ITS_IMAGE = """\
+name: imaged
+sandbox: docker
+tasks:
+  - id: read
+    repository: {{path: .}}
+    prompt: Say what /mark holds.
+    image: {image}
+    oracle: {{kind: command, argv: [grep, -qx, from the image, mark.txt]}}
+arms:
+  - {{name: plain, role: comparator, agent: {{kind: command, argv: [cp, /mark, mark.txt]}}}}
+"""
+
+
+def test_a_task_brings_its_own_image_and_one_that_no_host_has_is_named_before_anything_is_stored(
+    desk: Desk, docker_engine: DockerEngine, docker_image: str
+) -> None:
+    a_repository(desk.here, {"README": "Any repository.\n"})
+    own = docker_engine.load(a_small_tree(program("busybox"), mark="from the image"))
+    missing = f"nowhere.invalid/one@sha256:{'0' * 64}"
+    env = {
+        "FARM_SANDBOX": "docker",
+        "FARM_DOCKER_IMAGE": docker_image,
+        "FARM_DOCKER_ENGINE": docker_engine.url,
+        "FARM_WORK_ROOT": str(desk.scratch / "root"),
+    }
+    (desk.here / "sweep.yaml").write_text(IN_ITS_IMAGE.format(image=missing))
+    refused = desk.farm("run", "sweep.yaml", env=env)
+    assert refused.code == 2, refused
+    assert f"no host that works can run arm 'plain' on task 'read': it lacks image {missing}" in refused.err
+    assert "FARM_DOCKER_PULL=yes" in refused.err
+    assert not list(desk.here.glob(".farm/store/sweeps/*/plan.json"))
+    (desk.here / "sweep.yaml").write_text(IN_ITS_IMAGE.format(image=own))
+    ran = desk.farm("run", "sweep.yaml", env=env)
+    assert ran.code == 0, ran
+    assert (_facts(desk)["backend"], _facts(desk)["image"]) == ("docker", own)
 
 
 def _on_the_host(**more: str) -> dict[str, str]:

@@ -67,10 +67,10 @@ int main(int count, char **words) { return count != 2 || flock(atoi(words[1]), L
 """
 
 
-def a_small_tree(busybox: Path, *, shell: bool = True, python: Path | None = None) -> bytes:
+def a_small_tree(busybox: Path, *, shell: bool = True, python: Path | None = None, mark: str = "") -> bytes:
     """Make a root file system of one static busybox under all its names, and `flock`, which Debian's lacks.
 
-    With `python`, this machine's own is in it as well.
+    With `python`, this machine's own is in it as well; `mark` is what its file /mark holds.
     """
     listing = subprocess.run([str(busybox), "--list"], capture_output=True, check=True).stdout.decode().split()
     packed = io.BytesIO()
@@ -86,6 +86,9 @@ def a_small_tree(busybox: Path, *, shell: bool = True, python: Path | None = Non
         place = tarfile.TarInfo("open")
         place.type, place.mode = tarfile.DIRTYPE, 0o777
         tar.addfile(place)
+        marked = tarfile.TarInfo("mark")
+        marked.size, marked.mode = len(mark.encode()), 0o644
+        tar.addfile(marked, io.BytesIO(mark.encode()))
         if python is not None:
             _add_python(tar, python)
     return packed.getvalue()

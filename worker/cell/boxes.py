@@ -51,6 +51,8 @@ class Boxes:
     slot: int
     folder: CellFolder
     must_stop: Callable[[], bool]
+    image: str | None = None
+    """Whose root they have, where the task brings one."""
 
     def run_session(self, session: SessionBox, sink: Sink) -> Exit:
         """Run an agent: a home, a workspace and an output folder of its own, and no network but its door."""
@@ -70,6 +72,7 @@ class Boxes:
             env={**launch.env, "FARM_OUT": OUT},
             stdin=launch.stdin,
             slot=self.slot,
+            image=self.image,
             door=session.door,
             tools=ToolRoom(self.folder.new_socket()) if launch.runs_tools else None,
             servers=ServerRoom(self.folder.new_socket()) if launch.starts_servers else None,
@@ -90,6 +93,7 @@ class Boxes:
             cwd=WORKSPACE,
             env=plan.env,
             slot=self.slot,
+            image=self.image,
         )
         output = {stream: bytearray() for stream in Stream}
 

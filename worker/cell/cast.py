@@ -60,7 +60,8 @@ class Casting:
     def needs(self, ticket: Ticket) -> frozenset[str]:
         """List what a host must offer for the ticket's cell; errors as `of`."""
         plan = self.plan(ticket)
-        return needs(plan, plan.arm_by_name[self._cell(plan, ticket).arm])
+        cell = self._cell(plan, ticket)
+        return needs(plan, plan.arm_by_name[cell.arm], plan.task_by_name[cell.task].image)
 
     def of(self, ticket: Ticket) -> Cast:
         """Give the cast; raise SpecError for options that a plug-in refuses, IntegrityError for wrong bytes."""

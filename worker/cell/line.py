@@ -14,8 +14,19 @@ from pathlib import Path
 import structlog
 
 from farm.errors import FarmError
-from farm.model import Arm, EventKind, Evidence, Plan, Refusal, RetryPolicy, Ticket, canonical_json, sandbox_need
-from sandbox.errors import SandboxUnhealthyError
+from farm.model import (
+    Arm,
+    EventKind,
+    Evidence,
+    Plan,
+    Refusal,
+    RetryPolicy,
+    Ticket,
+    canonical_json,
+    lacking,
+    sandbox_need,
+)
+from sandbox.errors import SandboxRefusedError, SandboxUnhealthyError
 from worker.cell.attempt import Attempt, Finding
 from worker.cell.boxes import Boxes
 from worker.cell.cast import Cast, Casting
@@ -141,18 +152,19 @@ class CellLine:
             needed = self._casting.needs(ticket)
         except FarmError:
             return frozenset()  # what is wrong with the ticket's plan is for its attempt to say
-        return needed - {sandbox_need(self._place.sandbox), *self._ports.doors.offers()}
+        return lacking(needed, frozenset((sandbox_need(self._place.sandbox), *self._ports.doors.offers())))
 
     def _prove(self, attempt: Attempt, cast: Cast, folder: CellFolder, pulse: Pulse) -> Evidence:
         with attempt.stage("stage"):
             template = self._templates.ready(cast.task.snapshot, cast.arm.overlay)
             assets = self._assets(cast.arm)
+            image = self._image(cast.task.image, pulse)
             disk = self._disks.make(cast.task.limits, folder.owner)
             with fitting(disk):
                 folder.prepare(disk)
                 folder.note.write_bytes(canonical_json(attempt.claimed.lease))
                 copy_tree(template.path, template.listing, folder.workspace, folder.owner)
-        boxes = Boxes(self._ports.sandbox, self._place.slot, folder, pulse.must_stop)
+        boxes = Boxes(self._ports.sandbox, self._place.slot, folder, pulse.must_stop, image)
         checks = Checks(cast, attempt, boxes, self._ground, self._ports.truth)
         with attempt.stage("sessions"):
             cell_doors = doors(cast, attempt, folder, self._ports.doors, attempt.narration.note_pressure)
@@ -168,7 +180,7 @@ class CellLine:
             pulse.check()
         return Evidence(
             lock=cast.lock,
-            sandbox=self._facts | {"disk": self._disks.told(cast.task.limits)},
+            sandbox=self._facts | {"disk": self._disks.told(cast.task.limits)} | ({"image": image} if image else {}),
             workspace_before=template.tree.digest,
             workspace_after=after.digest,
             sessions=sessions,
@@ -178,6 +190,14 @@ class CellLine:
             churn=churn,
             metrics=measure(cast.plan.metrics, sessions, oracle),
         )
+
+    def _image(self, name: str | None, pulse: Pulse) -> str | None:
+        """Have the task's image here, and give the id by which this host knows it."""
+        if name is None:
+            return None
+        if self._ports.sandbox.images is None:
+            raise SandboxRefusedError(f"the sandbox {self._place.sandbox!r} runs no image, and the task's is {name}")
+        return self._ports.sandbox.images.get(name, pulse.must_stop)
 
     def _assets(self, arm: Arm) -> dict[str, Path]:
         blobs = self._ports.truth.blobs

@@ -72,7 +72,7 @@ class DoorPorts:
     upstream: Callable[[str], Upstream]
     """Give a provider by its name; raise TransientError when this host does not reach it."""
     offers: Callable[[], tuple[str, ...]]
-    """Say what sessions find here: providers that are reached, agents' programs."""
+    """Say what sessions find here: providers that are reached, agents' programs, images."""
     programs: InstalledPrograms
     """The CLIs of agents that this host has."""
 

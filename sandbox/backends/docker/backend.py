@@ -1,8 +1,8 @@
 """The docker backend: one run is one container, made, attached to, started, watched, removed.
 
-Its image is one that the host's operator names by digest. The engine gives the walls; a small init of ours inside
-gives the rest: it tells exit codes and signals apart, loads the same system-call filter as the bubblewrap backend
-under the engine's own, and ends the container when whoever started it dies.
+Its image, by digest, is the spec's, or one that the host's operator named. The engine gives the walls; a small init of
+ours inside gives the rest: it tells exit codes and signals apart, loads the same system-call filter as the bubblewrap
+backend under the engine's own, holds the door's forwarder, and ends the container when whoever started it dies.
 """
 
 import hashlib
@@ -21,6 +21,7 @@ from sandbox.backends.cuts import Asked, Cut, Cuts, late_cut
 from sandbox.backends.docker import preflight
 from sandbox.backends.docker.container import OWNER_LABEL, ROOT_LABEL, Place, container
 from sandbox.backends.docker.engine import DEFAULT_URL, Ended, Engine
+from sandbox.backends.docker.images import EngineImages
 from sandbox.backends.docker.owners import is_dead, this_process
 from sandbox.backends.docker.talk import Ear, LastWord, Talk, a_nonce, opening
 from sandbox.backends.docker.watch import Watch
@@ -48,8 +49,10 @@ class _End:
 class Docker:
     """Runs specs in containers of `image`, on the engine at `url`, with a work root as the bubblewrap backend has."""
 
-    def __init__(self, root: Path, image: str = "", url: str = DEFAULT_URL) -> None:
+    def __init__(self, root: Path, image: str = "", url: str = DEFAULT_URL, *, pulls: bool = False) -> None:
         """Make ready below `root`, and remove what dead owners with the same root left on the engine.
+
+        `image` is that of specs without one; `pulls` lets `images` ask registries for what the engine does not have.
 
         Raises SandboxUnavailableError, which says what is missing and how to get it.
         """
@@ -60,14 +63,19 @@ class Docker:
         self._drops = os.geteuid() == 0
         self._root = str(root)
         with ExitStack() as on_failure:
-            self._engine = on_failure.enter_context(Engine(url or DEFAULT_URL))
+            self._engine = on_failure.enter_context(Engine(url or DEFAULT_URL, pulls=pulls))
             self._place = Place(
-                image=self._engine.image(image),
+                image=self._engine.images.load(image),
                 init=prepare_container(root / "bin"),
                 labels={ROOT_LABEL: self._root, OWNER_LABEL: this_process()},
             )
             self.reap()
             on_failure.pop_all()
+
+    @property
+    def images(self) -> EngineImages:
+        """Give the engine's images."""
+        return self._engine.images
 
     def close(self) -> None:
         """Let go of the engine."""
@@ -127,7 +135,8 @@ class Docker:
         refusals.refuse_unsafe(spec)
         if stop():
             return Exit(kind=ExitKind.STOPPED, wall_s=0.0)
-        one = self._engine.create(container(spec, self._place, self.owner(spec.slot)))
+        place = self._place if spec.image is None else replace(self._place, image=self.images.load(spec.image))
+        one = self._engine.create(container(spec, place, self.owner(spec.slot)))
         try:
             end = self._live(one, spec, partial(self._talk, one, spec, sink, filter_), stop)
         finally:

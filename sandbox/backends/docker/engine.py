@@ -1,26 +1,26 @@
-"""The engine as this backend needs it. The docker package is spoken to here and nowhere else.
+"""The engine as this backend needs it. The docker package is spoken to here and in `images`, and nowhere else.
 
 Only an engine on this machine will do: binds are paths of the host.
 """
 
 import os
-import re
 import socket
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
-import docker  # type: ignore[import-untyped]  # it ships no types; nothing of it leaves this file
+import docker  # type: ignore[import-untyped]  # it ships no types
 from docker.errors import DockerException, NotFound  # type: ignore[import-untyped]  # the same
 
-from sandbox.backends.docker.container import OWNER_LABEL, Image, Json
+from sandbox.backends.docker.container import OWNER_LABEL, Json
+from sandbox.backends.docker.images import EngineImages
 from sandbox.errors import SandboxError, SandboxUnavailableError, SandboxUnhealthyError
 
 DEFAULT_URL = "unix:///var/run/docker.sock"
 _ANSWER_S = 30
 _ANY_VERSION = "1.41"
-_PINNED = re.compile(r"(?:.+@)?sha256:[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Ended:
 class Engine:
     """One engine, on this machine."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, pulls: bool) -> None:
         """Get hold of the engine. Raises SandboxUnavailableError when none answers."""
         if not url.startswith("unix://"):
             raise SandboxUnavailableError(f"engine {url!r} is not on this machine: name it as unix:///path/of/socket")
@@ -56,6 +56,7 @@ class Engine:
             raise SandboxUnavailableError(
                 f"no docker engine answers at {url}: {error}; start one, or give this user the right to its socket"
             ) from error
+        self.images = EngineImages(self._client, partial(_connect, url), url, pulls=pulls)
 
     def __enter__(self) -> Self:
         return self
@@ -78,29 +79,6 @@ class Engine:
             cgroups=f"v{found.get('CgroupVersion', '1')}, {found.get('CgroupDriver', 'unknown')}",
             security=", ".join(sorted(found.get("SecurityOptions") or ())),
         )
-
-    def image(self, reference: str) -> Image:
-        """Find an image that is named by digest. Raises SandboxUnavailableError."""
-        if not _PINNED.fullmatch(reference):
-            raise SandboxUnavailableError(
-                f"image {reference!r} is not named by digest: tags move; "
-                "give sha256:… as `docker images --no-trunc` says"
-            )
-        try:
-            found = self._client.inspect_image(reference)
-        except NotFound as error:
-            raise SandboxUnavailableError(
-                f"image {reference} is not on the engine at {self._url}; docker pull, load or import it there"
-            ) from error
-        except (DockerException, OSError) as error:
-            raise SandboxUnavailableError(f"the engine could not look at image {reference}: {error}") from error
-        config = found.get("Config") or {}
-        if config.get("Volumes"):
-            raise SandboxUnavailableError(
-                f"image {reference} declares volumes ({', '.join(config['Volumes'])}), which would be writable and "
-                "without a limit; build it again without VOLUME"
-            )
-        return Image(id=str(found["Id"]), env=dict(pair.split("=", 1) for pair in config.get("Env") or ()))
 
     def create(self, body: Json) -> str:
         """Make a container; give its id."""

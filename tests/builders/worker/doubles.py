@@ -10,7 +10,7 @@ from farm.errors import TransientError
 from farm.model import Digest, Lease, StopReason, SweepId
 from farm.ports import BlobStore, LeaseBook, Records, Renewal
 from sandbox.errors import SandboxError
-from sandbox.spec import Exit, Facts, Probe, Sandbox, SandboxSpec, Sink
+from sandbox.spec import Exit, Facts, Images, Probe, Sandbox, SandboxSpec, Sink
 from tests.services.waiting import wait_until
 
 
@@ -26,6 +26,10 @@ class HookedSandbox:
         self.runs.append(spec)
         self._before(len(self.runs), spec)
         return self._real.run(spec, sink, stop)
+
+    @property
+    def images(self) -> Images | None:
+        return self._real.images
 
     def facts(self) -> Facts:
         return self._real.facts()

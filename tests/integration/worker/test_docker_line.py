@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from farm.model import RequestEnd, Wire
+from farm.model import Command, FaultKind, Pin, RequestEnd, Wire
 from sandbox.backends.docker import Docker
 from tests.builders.worker.asking import asks
+from tests.builders.worker.farm import says
 from tests.builders.worker.working import Make, Run
-from tests.services.docker import DockerEngine
+from tests.services.docker import DockerEngine, a_small_tree
+from tests.services.programs import program
 from tests.services.provider import saying, serving
 from worker.cell.recording import LineEnd
 from worker.gateway import Upstream
@@ -45,3 +47,54 @@ def test_a_session_in_docker_asks_its_provider_through_its_door(
     assert session.door is not None
     assert session.door.ends == {RequestEnd.ANSWERED: 1}
     assert evidence.sandbox["backend"] == "docker"
+
+
+@pytest.fixture
+def marked_image(docker_engine: DockerEngine) -> str:
+    return docker_engine.load(a_small_tree(program("busybox"), mark="the task's own"))
+
+
+TELLS_THE_MARK = Pin(
+    name="command", version="1", options={"argv": ["cat", "/mark"], "answer": {"from": "stdout"}, "wire": None}
+)
+HAS_THE_MARK = ["grep", "-qx", "the task's own", "/mark"]
+
+
+def test_session_verify_and_oracle_run_in_the_image_that_their_task_brings(
+    farm: Make, run: Run, docker: Open, docker_image: str, marked_image: str
+) -> None:
+    cell = farm(
+        agent=TELLS_THE_MARK,
+        oracle=says('grep -qx "the task\'s own" /mark'),
+        task={"image": marked_image, "verify": Command(argv=HAS_THE_MARK)},
+        sandbox=docker(docker_image),
+    )
+    cell.offers = (f"image {marked_image}",)
+    assert run(cell) is LineEnd.RECORDED
+    evidence = cell.outcome().evidence
+    assert evidence is not None, cell.outcome().fault
+    assert evidence.sessions[0].final_answer == "the task's own"
+    assert evidence.verify is not None
+    assert (evidence.verify.exit.code, evidence.oracle.correct) == (0, True)
+    assert evidence.sandbox["image"] == marked_image
+
+
+def test_an_image_that_is_not_here_is_the_hosts_fault_and_named(
+    farm: Make, run: Run, docker: Open, docker_image: str
+) -> None:
+    name = f"nowhere.invalid/one@sha256:{'0' * 64}"
+    cell = farm(agent=TELLS_THE_MARK, task={"image": name}, sandbox=docker(docker_image))
+    cell.offers = (f"image sha256:{'0' * 64}",)
+    run(cell)
+    fault = cell.outcome().fault
+    assert fault is not None
+    assert (fault.kind, f"docker pull {name}" in fault.detail) == (FaultKind.HOST, True)
+
+
+def test_a_host_takes_no_cell_whose_image_it_does_not_offer(
+    farm: Make, run: Run, docker: Open, docker_image: str, marked_image: str
+) -> None:
+    cell = farm(agent=TELLS_THE_MARK, task={"image": marked_image}, sandbox=docker(docker_image))
+    assert run(cell) is LineEnd.REFUSED
+    cell.offers = (f"image {marked_image}",)
+    assert run(cell) is LineEnd.RECORDED

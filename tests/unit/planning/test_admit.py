@@ -6,6 +6,7 @@ from farm.model import SweepSpec
 from farm.planning.admit import cross_checks
 
 TASK = {"id": "t", "repository": {"path": "r"}, "prompt": "p", "oracle": {"kind": "command"}}
+IMAGE = f"debian@sha256:{'a' * 64}"
 OFF = {"name": "off", "role": "incumbent", "agent": {"kind": "robot"}}
 ON = {"name": "on", "role": "candidate", "agent": {"kind": "robot"}}
 
@@ -17,6 +18,10 @@ def found(**fields: Any) -> list[tuple[object, str]]:
 
 def test_a_fitting_sweep_has_no_problem() -> None:
     assert found() == []
+
+
+def test_a_task_may_bring_an_image_to_the_docker_sandbox() -> None:
+    assert found(tasks=[TASK | {"image": IMAGE}], sandbox="docker") == []
 
 
 def test_one_arm_alone_may_be_an_incumbent_or_a_control() -> None:
@@ -51,6 +56,7 @@ def test_one_arm_alone_may_be_an_incumbent_or_a_control() -> None:
             ("cell_budget", "cost_usd"),
             "needs `prices:`",
         ),
+        ({"tasks": [TASK, TASK | {"id": "u", "image": IMAGE}]}, ("tasks", 1, "image"), "say `sandbox: docker`"),
         ({"trials": 10_000, "tasks": [TASK | {"id": f"t{n}"} for n in range(51)]}, ("trials",), "1020000 cells"),
     ],
 )

@@ -98,6 +98,11 @@ def test_an_unknown_enum_value_names_the_nearest(tmp_path: Path) -> None:
         ("name: demo", "name: demo\ntrials: 0", "sweep.yaml:2: trials: should be greater than or equal to 1, not 0"),
         ("name: demo", "name: demo\ntrials: many", "sweep.yaml:2: trials: should be a valid integer"),
         ("name: demo", "name: demo\nname: twice", "sweep.yaml:2: name: the key 'name' stands twice (first in line 1)"),
+        (
+            "{path: repo}",
+            "{path: repo}\n    image: debian:12",
+            "sweep.yaml:5: tasks[0].image: 'debian:12' is not named by digest, and a tag moves; write name@sha256:… as",
+        ),
         ("{path: repo}", "{path: repo, url: x}", "sweep.yaml:4: tasks[0].repository: a repository needs exactly one"),
         ("12:30", ".nan", "tasks[0].oracle.on: '.nan' is not a finite number; quote it if it is text"),
         ("12:30", "-.inf", "'-.inf' is not a finite number"),
