@@ -1,4 +1,4 @@
-"""Preflight of the door and the tool room: each way that is open or shut against the plan is told by its name."""
+"""Preflight of the door and the rooms: each way that is open or shut against the plan is told by its name."""
 
 import secrets
 from dataclasses import replace
@@ -7,7 +7,7 @@ import pytest
 
 from sandbox.backends.verdicts import REPORT
 from sandbox.backends.way_drills import ways
-from sandbox.spec import TOOL, Bind
+from sandbox.spec import SERVER, TOOL, Bind
 from tests.builders.sandbox_rooms import bubblewrap, work_root
 
 
@@ -45,6 +45,8 @@ def test_a_fit_host_passes_and_nothing_is_left(backend, folder):
         ("door", True),
         ("door, control", True),
         ("tool room", True),
+        ("server room", True),
+        ("server room, control", True),
     ]
     assert list(folder.iterdir()) == []
 
@@ -80,21 +82,42 @@ def no_room():
 
 
 def test_a_tool_that_runs_beside_the_door_fails(backend, folder, no_room):
-    roomless = lambda spec: replace(spec, tools=None, binds=(Bind(no_room, TOOL),))  # noqa: E731 (one change)
+    roomless = lambda spec: replace(spec, tools=None, binds=(*spec.binds, Bind(no_room, TOOL)))  # noqa: E731 (one change)
     assert broken(backend, folder, roomless) == {"tool room": REPORT}
 
 
 def test_a_tool_that_runs_nothing_is_not_taken_for_one_that_reaches_nothing(backend, folder, no_room):
     no_room.chmod(0o755)
     no_room.write_text("#!/bin/sh\nexit 0\n")
-    idle = lambda spec: replace(spec, tools=None, binds=(Bind(no_room, TOOL),))  # noqa: E731 (one change)
+    idle = lambda spec: replace(spec, tools=None, binds=(*spec.binds, Bind(no_room, TOOL)))  # noqa: E731 (one change)
     fixes = broken(backend, folder, idle)
     assert list(fixes) == ["tool room"]
     assert fixes["tool room"].startswith("sessions can't run tools")
 
 
+def test_a_server_that_runs_beside_the_door_fails(backend, folder, no_room):
+    roomless = lambda spec: replace(spec, servers=None, binds=(*spec.binds, Bind(no_room, SERVER)))  # noqa: E731 (one change)
+    assert broken(backend, folder, roomless) == {"server room": REPORT}
+
+
+def test_a_server_that_may_what_a_tool_may_fails(backend, folder, no_room):
+    no_room.chmod(0o755)
+    no_room.write_text(f'#!/bin/sh\nexec {TOOL} "$@"\n')
+    as_tool = lambda spec: replace(spec, servers=None, binds=(*spec.binds, Bind(no_room, SERVER)))  # noqa: E731 (one change)
+    assert broken(backend, folder, as_tool) == {"server room": REPORT}
+
+
+def test_a_server_that_runs_nothing_is_not_taken_for_one_that_is_sealed(backend, folder, no_room):
+    no_room.chmod(0o755)
+    no_room.write_text("#!/bin/sh\nexit 0\n")
+    idle = lambda spec: replace(spec, servers=None, binds=(*spec.binds, Bind(no_room, SERVER)))  # noqa: E731 (one change)
+    fixes = broken(backend, folder, idle)
+    assert list(fixes) == ["server room"]
+    assert fixes["server room"].startswith("sessions can't start servers")
+
+
 def test_a_session_that_does_not_finish_is_told_in_its_own_words(backend, folder):
     (probe,) = ways(Changed(backend, lambda spec: replace(spec, tools=None)), folder)
-    assert (probe.name, probe.ok) == ("door and tool room", False)
+    assert (probe.name, probe.ok) == ("door and rooms", False)
     assert "did not finish, exited 127" in probe.detail
     assert "/.tool" in probe.detail

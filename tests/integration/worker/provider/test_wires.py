@@ -77,6 +77,14 @@ def test_tool_calls_come_with_the_text_before_them(wire: Wire, streamed: bool) -
     assert wires.STOPS[wire][answer.stop] in ({"done"} if wire in {Wire.RESPONSES, Wire.GEMINI} else {"tools"})
 
 
+@BOTH
+def test_a_tool_of_a_namespace_is_called_in_it(streamed: bool) -> None:
+    script = {"rules": [{"reply": {"tools": [{"call": {"name": "mcp__kit.look", "input": {}}}]}}]}
+    with serving(script) as provider:
+        body = wires.ask(provider.url, Wire.RESPONSES, streamed=streamed).body.decode()
+    assert '"name":"look","namespace":"mcp__kit"' in body.replace('": "', '":"').replace('", "', '","')
+
+
 @ALL
 @BOTH
 @pytest.mark.parametrize("stop", ["length", "refused"])
