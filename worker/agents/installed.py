@@ -13,7 +13,7 @@ from farm.errors import TransientError
 from worker.session import AgentProgram
 
 _MARK = ".installed"
-_MOST_WAIT_S = 10.0
+_MOST_WAIT_S = 30.0
 _MOST_SAID = 200
 
 

@@ -22,6 +22,10 @@ class ToolCalls:
     def __init__(self) -> None:
         self.by_name: dict[str, int] = {}
 
+    @property
+    def total(self) -> int:
+        return sum(tuple(self.by_name.values()))
+
     def count(self, name: str | None) -> str | None:
         """Take one call; give what is wrong with it."""
         if name is None:

@@ -26,6 +26,7 @@ from worker.agents.claude_code import ClaudeCodeAgent
 from worker.agents.codex import CodexAgent
 from worker.agents.command import CommandAgent
 from worker.agents.mini_swe_agent import MiniSweAgent
+from worker.agents.opencode import OpencodeAgent
 from worker.agents.scripted import ScriptedAgent
 from worker.agents.stand_in import StandInAgent
 from worker.session import AGENT, HOME, Agent, Narrating, SessionProgress, SessionRequest
@@ -38,12 +39,13 @@ AGENTS: dict[str, Callable[[], Agent]] = {
     "codex": lambda: CodexAgent({"model": "gpt-x", "required_skill": "a"}),
     "stand-in": lambda: StandInAgent({"model": "m", "required_skill": "a"}),
     "mini-swe-agent": lambda: MiniSweAgent({"model": "m-1"}),
+    "opencode": lambda: OpencodeAgent({"model": "m-1", "required_skill": "a"}),
     "scripted": lambda: ScriptedAgent({"scripts": {"*": [{"say": "hi"}]}}),
     "command, text": lambda: CommandAgent({"argv": ["cli"]}),
     "command, json": lambda: CommandAgent({"argv": ["cli"], "answer": {"from": "json", "pointer": "/a"}}),
     "command, lines": lambda: CommandAgent({"argv": ["cli"], "answer": {"from": "json-lines", "pointer": "/a"}}),
 }
-PREFIXES = {"claude-code": "claude", "codex": "codex.", "mini-swe-agent": "mini-swe-agent."}
+PREFIXES = {"claude-code": "claude", "codex": "codex.", "mini-swe-agent": "mini-swe-agent.", "opencode": "opencode."}
 """How the recordings of the real ones begin."""
 EVERY = pytest.mark.parametrize("make", AGENTS.values(), ids=AGENTS.keys())
 
@@ -163,6 +165,7 @@ def test_normalised_options_are_json_and_make_the_same_agent(make: Callable[[], 
         (ClaudeCodeAgent, {"model": "m-1"}),
         (CodexAgent, {"model": "m-1"}),
         (MiniSweAgent, {"model": "m-1"}),
+        (OpencodeAgent, {"model": "m-1"}),
     ],
 )
 def test_an_unknown_option_is_a_spec_error(kind: Callable[[dict[str, Any]], Agent], options: dict[str, Any]) -> None:
@@ -175,6 +178,7 @@ def test_an_unknown_option_is_a_spec_error(kind: Callable[[dict[str, Any]], Agen
     [
         ("claude-code", "claude.success", SessionProgress(2, 1, "All done: hello.txt written.")),
         ("codex", "codex.success", SessionProgress(None, 1, "All done: hello.txt written.")),
+        ("opencode", "opencode.success-chat", SessionProgress(2, 1, "All done.")),
     ],
 )
 def test_how_far_a_session_is_can_be_seen_before_its_end(kind: str, name: str, progress: SessionProgress) -> None:

@@ -1,0 +1,46 @@
+"""One session of every other real agent on every wire that it speaks: in a real sandbox, at a real gateway's door."""
+
+from collections.abc import Callable
+
+import pytest
+
+from farm.model import RequestEnd, Wire
+from tests.builders.worker.live import REAL_KEY, Stage
+from tests.services.provider import serving
+from worker.agents.opencode import OpencodeAgent
+from worker.session import Agent
+
+AGENTS: dict[str, Callable[[], Agent]] = {
+    "opencode": lambda: OpencodeAgent({"model": "m-1"}),
+}
+SPOKEN = [(name, wire) for name, make in AGENTS.items() for wire in make().wires]
+FIRST = {"ordinary_input": 3000, "cache_read": 44000, "cache_write": 1000, "output": 120, "reasoning": 40}
+SECOND = {"ordinary_input": 10, "cache_read": 45000, "cache_write": 500, "output": 30, "reasoning": 5}
+SCRIPT = {
+    "rules": [
+        {
+            "turns": [
+                {"tools": [{"run": {"command": "env > seen"}}], "usage": FIRST},
+                {"answer": "All done.", "usage": SECOND},
+            ]
+        }
+    ]
+}
+
+
+@pytest.mark.parametrize(("name", "wire"), SPOKEN)
+def test_a_session_does_its_work_is_counted_alike_and_sees_no_real_key(name: str, wire: Wire, stage: Stage) -> None:
+    stage.wire = wire
+    with serving(SCRIPT) as provider:
+        lived = stage.play(AGENTS[name](), provider.url, instructions="Speak of walruses.")
+        assert all("Speak of walruses." in asked.line() for asked in provider.requests)
+    report, door = lived.report, lived.door
+    assert (report.problem, report.final_answer) == (None, "All done.")
+    assert sum((report.tool_calls or {}).values()) == 1
+    assert door.ends == {RequestEnd.ANSWERED: 2}
+    assert (door.tokens.whole, door.tokens.cache_read, door.tokens.output) == (93510, 89000, 150)
+    assert report.usage is not None
+    assert (report.usage.cached_input_tokens, report.usage.output_tokens) == (89000, 150)
+
+    assert REAL_KEY.encode() not in lived.files["seen"]
+    assert lived.survivors == []
