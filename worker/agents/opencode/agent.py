@@ -81,6 +81,7 @@ class OpencodeAgent:
 
     version = "1"
     wires: tuple[Wire, ...] = tuple(_LIBRARIES)
+    assets: tuple[str, ...] = ()
 
     def __init__(self, options: dict[str, JsonValue]) -> None:
         self._options = checked(OpencodeOptions, options, f"agent {KIND!r}")
