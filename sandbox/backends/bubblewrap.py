@@ -16,6 +16,7 @@ from pathlib import Path
 from sandbox import limits
 from sandbox.backends import failures, host_facts, plan, preflight, program, refusals, slots, tool_rooms, workroot
 from sandbox.backends.cuts import Asked, Cut, Cuts, late_cut
+from sandbox.backends.drills import NOT_HELD
 from sandbox.backends.naive import Naive
 from sandbox.backends.tool_rooms import Started
 from sandbox.backends.watch import Watch
@@ -209,12 +210,14 @@ def _limits_told(found: Found) -> Facts:
         return {
             "limits": "rlimits only",
             "no_cgroups": found.reason,
-            "memory": "per process, by RLIMIT_DATA",
+            "memory": "each process's private memory, by RLIMIT_DATA; shared memory is not held",
+            "socket_memory": NOT_HELD,
             "processes": "per sandbox, by RLIMIT_NPROC in its own user namespace (kernel 5.14 or newer)",
         }
     return {
         "limits": found.groups.kind,
         "memory": "per sandbox, what it keeps in /tmp included, by its control group",
+        "socket_memory": "per sandbox, by its control group" if found.groups.holds_sockets else NOT_HELD,
         "processes": "per sandbox, by its control group",
     }
 

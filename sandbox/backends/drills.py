@@ -22,6 +22,7 @@ LIMITS = Limits(
     output_bytes=1 << 20,
     tmp_bytes=1 << 20,
 )
+NOT_HELD = "not held"
 _DEATH_S = 2.0
 _SLOW = "processes die slowly here: look again when this machine has less to do, else for processes in state D"
 _TRIES = 3
@@ -64,6 +65,40 @@ def memory(backend: Sandbox) -> Probe:
     return Probe(
         "memory", ok=ends == [True, False], detail=held if ends[0] else "not even half could be had", fix=REPORT
     )
+
+
+_QUEUE = """
+import socket
+door = socket.create_server(("127.0.0.1", 0))
+ends, queued = [], 0
+while queued < %d and len(ends) < 48:
+    caller = socket.create_connection(door.getsockname())
+    ends += [caller, door.accept()[0]]
+    for end in ends[-2:]:
+        end.setblocking(False)
+        try:
+            while queued < %d:
+                queued += end.send(bytes(65536))
+        except BlockingIOError:
+            pass
+print(queued)
+"""
+
+
+def sockets(backend: Sandbox) -> Probe:
+    """Let a guest leave more waiting in its sockets than the memory that it may have."""
+    by = str(backend.facts()["socket_memory"])
+    if by == NOT_HELD:
+        return Probe("memory in sockets", ok=True, detail=f"{by}: this kernel, or the lack of control groups")
+    limit, heard = 32 << 20, bytearray()
+    argv = (system_python(), "-I", "-S", "-B", "-c", _QUEUE % (2 * limit, 2 * limit))
+    spec = SandboxSpec(argv=argv, binds=(), limits=replace(LIMITS, memory_bytes=limit), cwd="/")
+    exit_ = backend.run(spec, lambda _stream, chunk: heard.extend(chunk), lambda: False)
+    # Version 2 may end the guest for it, and an empty queue would be a blind drill.
+    queued = int(heard) if heard.strip().isdigit() else 0
+    is_held = exit_.limit == "memory" or 0 < queued <= limit
+    detail = f"{queued >> 20} MiB took of {2 * limit >> 20}, where {limit >> 20} may be had"
+    return Probe("memory in sockets", ok=is_held, detail=detail, fix="boot without cgroup.memory=nosocket")
 
 
 def told(exit_: Exit) -> str:

@@ -101,6 +101,7 @@ def _probes(backend: Probed, scene: _Scene) -> Iterator[Probe]:
     yield from _naive(backend, scene)
     yield from verdicts.bounds(inside)
     yield drills.memory(backend)
+    yield drills.sockets(backend)
     yield processor_drill.processors(backend)
     yield from way_drills.ways(backend, scene.folder)
     yield lifeline_drill.lifeline(backend, scene.out, scene.binds)

@@ -85,6 +85,7 @@ class Groups:
 
     def __init__(self, base: Place, kernel: Kernel | None = None) -> None:
         self.kind = base.kind
+        self.holds_sockets = base.holds_sockets()
         self._kernel = kernel or Kernel()
         self._area = Area(self._kernel, base)
 

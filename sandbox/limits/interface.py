@@ -58,6 +58,10 @@ class Place(Protocol):
         """Set its bounds but for the number of processes, which both versions name alike. Raises SandboxError."""
         ...
 
+    def holds_sockets(self) -> bool:
+        """Tell whether what waits in TCP's and UDP's sockets is bounded as well."""
+        ...
+
     def kill(self) -> None:
         """Kill whoever is in, all at once, so that none can start another meanwhile; whoever is gone is no error."""
         ...
@@ -79,5 +83,5 @@ class Place(Protocol):
         ...
 
     def peak_memory_bytes(self) -> int | None:
-        """Tell the most memory that was used at once."""
+        """Tell the most memory that was used at once, sockets included."""
         ...

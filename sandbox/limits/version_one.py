@@ -1,7 +1,8 @@
 """Version 1: five hierarchies, for root.
 
 The group lies below the one that this process is in, so that whoever accounts for us still does. Memory that is used up
-kills somebody in the group and is told by `oom_kill`; the failure counter was seen to stay at 0.
+kills somebody in the group and is told by `oom_kill`; the failure counter was seen to stay at 0. What waits in
+TCP's and UDP's sockets is none of that memory here: it has a bound of its own, at which senders wait and packets drop.
 """
 
 import os
@@ -15,6 +16,9 @@ from typing import ClassVar, Self
 from sandbox.limits.files import field, number, pids, put, put_where_there_is
 from sandbox.limits.interface import PERIOD_US, Bounds
 
+_SOCKETS = "memory.kmem.tcp.limit_in_bytes"
+_SOCKETS_SHARE = 4
+"""Sockets may hold this part of the memory, on top of it: the two are counted apart, so their sum is the true bound."""
 _FREEZE_S = 0.2
 _AGAIN_S = 0.0005
 
@@ -55,9 +59,14 @@ class VersionOne:
         """Set the bounds."""
         put(self.memory / "memory.limit_in_bytes", bounds.memory_bytes)
         put_where_there_is(self.memory / "memory.memsw.limit_in_bytes", bounds.memory_bytes)
+        put_where_there_is(self.memory / _SOCKETS, bounds.memory_bytes // _SOCKETS_SHARE)
         if bounds.quota_us is not None:
             put(self.cpu / "cpu.cfs_period_us", PERIOD_US)
             put(self.cpu / "cpu.cfs_quota_us", bounds.quota_us)
+
+    def holds_sockets(self) -> bool:
+        """Tell whether this kernel counts them."""
+        return (self.memory / _SOCKETS).exists()
 
     def kill(self) -> None:
         """Freeze, kill, thaw: a frozen process can neither fork nor give its number to another."""
@@ -89,8 +98,9 @@ class VersionOne:
         return bool(field(self.cpu / "cpu.stat", "nr_throttled"))
 
     def peak_memory_bytes(self) -> int | None:
-        """Tell the most memory."""
-        return number(self.memory / "memory.max_usage_in_bytes")
+        """Tell the most memory, and the most that was in sockets on top of it, as if both were at once."""
+        peak = number(self.memory / "memory.max_usage_in_bytes")
+        return None if peak is None else peak + (number(self.memory / "memory.kmem.tcp.max_usage_in_bytes") or 0)
 
 
 def _is_frozen(state: Path) -> bool:

@@ -54,6 +54,10 @@ class VersionTwo:
         if bounds.quota_us is not None:
             put(self.folder / "cpu.max", f"{bounds.quota_us} {PERIOD_US}")
 
+    def holds_sockets(self) -> bool:
+        """Tell that they are part of the memory."""
+        return True
+
     def kill(self) -> None:
         """Kill whoever is in, all at once."""
         put(self.folder / "cgroup.kill", 1)
@@ -76,5 +80,5 @@ class VersionTwo:
         return bool(field(self.folder / "cpu.stat", "nr_throttled"))
 
     def peak_memory_bytes(self) -> int | None:
-        """Tell the most memory."""
+        """Tell the most memory, what waits in sockets included."""
         return number(self.folder / "memory.peak")

@@ -53,7 +53,7 @@ def test_a_backend_without_the_filter_fails():
 
 def test_limits_that_are_not_held_fail():
     loose = (("file_size_bytes", 1 << 30), ("processes", 64), ("tmp_bytes", 1 << 30), ("memory_bytes", 1 << 30))
-    names = {"file size", "number of processes", "memory file systems", "memory"}
+    names = {"file size", "number of processes", "memory file systems", "memory", "memory in sockets"}
     assert broken(loosened=loose) == names
 
 
