@@ -7,7 +7,8 @@ from pydantic import JsonValue
 
 from farm import bootstrap
 from farm.cli.common import answer, json_option
-from farm.model import Plan
+from farm.errors import TransientError
+from farm.model import Plan, needs, unserved
 
 
 def describe(plan: Plan) -> list[str]:
@@ -21,9 +22,21 @@ def describe(plan: Plan) -> list[str]:
     lines += [f"gate    {gate.name} {gate.version}" for gate in plan.gates] or [
         "gate    none: no verdict will be given"
     ]
+    lines += [f"needs   arm {arm.name}: {', '.join(sorted(needs(plan, arm, None)))}" for arm in plan.arms]
     if not plan.cells:
         lines.append("nothing would run: the gate will say why")
     return lines
+
+
+def _unserved(plan: Plan) -> tuple[str, ...]:
+    """Say which arms no living host of the team's queue can run; nothing where none is named."""
+    settings = bootstrap.read_settings()
+    if settings.redis_url is None:
+        return ()
+    try:
+        return tuple(unserved(plan, bootstrap.connect(settings.redis_url).hosts.live()))
+    except TransientError as error:
+        return (f"which hosts live is not known: {error}",)
 
 
 @click.command(name="plan", epilog="Example:  farm plan sweep.yaml --cells")
@@ -34,11 +47,14 @@ def command(sweep_file: Path, *, cells: bool, as_json: bool) -> None:
     """Show what a sweep would run, without running or storing anything."""
     plan = bootstrap.draft_plan(sweep_file).plan
     lines = describe(plan)
+    lacking = _unserved(plan)
+    lines += [f"missing {sentence}" for sentence in lacking]
     if cells:
         lines += [f"{index:>6}  {cell.id}" for index, cell in enumerate(plan.cells)]
     document: dict[str, JsonValue] = {
         "digest": str(plan.digest),
         "cell_count": len(plan.cells),
+        "missing": list(lacking),
         "plan": plan.model_dump(mode="json"),
     }
     answer(document, lines, as_json=as_json)

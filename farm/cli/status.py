@@ -13,9 +13,10 @@ from farm.cli.common import answer, json_option, store_option
 from farm.cli.display import live_line
 from farm.cli.finishing import place_of
 from farm.errors import TransientError
-from farm.model import Close, Lease, LiveNote, Plan, Result, ResultStatus, SweepId, parse_record
+from farm.model import Close, Lease, LiveNote, Plan, Result, ResultStatus, SweepId, parse_record, unserved
 from farm.model.keys import cancel_key, close_key, report_key, result_key, results_prefix, seal_key, settlement_key
 from farm.ports import Store
+from farm.reporting.text import one_line
 
 
 class Stage(StrEnum):
@@ -40,6 +41,13 @@ class Leases:
             return None if self.exchange is None else self.exchange.leases.live(sweep)
         except TransientError:
             return None
+
+    def unserved(self, plan: Plan) -> tuple[str, ...]:
+        """Say which arms no living host can run; nothing where no host lives, or nobody can be asked."""
+        try:
+            return () if self.exchange is None else tuple(unserved(plan, self.exchange.hosts.live()))
+        except TransientError:
+            return ()
 
     def notes(self, sweep: SweepId, running: tuple[Lease, ...]) -> tuple[LiveNote, ...]:
         """List how far the running sessions are, as far as they say."""
@@ -72,6 +80,8 @@ class Standing:
     running: int | None
     """Live leases; None when nobody could be asked."""
     live: tuple[LiveNote, ...] = ()
+    unserved: tuple[str, ...] = ()
+    """Why cells wait that no host can run."""
 
     @property
     def planned(self) -> int:
@@ -135,6 +145,7 @@ def standing(store: Store, sweep: SweepId, leases: Leases) -> Standing:
         _arms(store, sweep, plan),
         None if running is None else len(running),
         leases.notes(sweep, running or ()),
+        leases.unserved(plan) if stage is Stage.OPEN else (),
     )
 
 
@@ -147,6 +158,7 @@ def _lines(found: Standing, store: Store, leases: Leases) -> list[str]:
         f"  {arm.arm:<24} {arm.measured + arm.excluded}/{arm.planned} done, {arm.excluded} failed" for arm in found.arms
     ]
     lines += [f"  {live_line(note, bootstrap.clock().now())}" for note in found.live]
+    lines += [f"  {one_line(sentence)}" for sentence in found.unserved]
     if found.stage is Stage.SEALED:
         lines.append(f"  report {place_of(store, report_key(found.sweep, 'report.html'))}")
     return lines
@@ -160,6 +172,7 @@ def _document(found: Standing) -> dict[str, JsonValue]:
         "planned": found.planned,
         "done": found.done,
         "running": found.running,
+        "unserved": list(found.unserved),
         "live": [note.model_dump(mode="json") for note in found.live],
         "arms": [
             {"arm": arm.arm, "planned": arm.planned, "measured": arm.measured, "excluded": arm.excluded}

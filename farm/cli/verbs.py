@@ -11,6 +11,7 @@ VERBS: dict[str, str] = {
     "coordinate": "Send a submitted sweep's cells to the workers.",
     "worker": "Run cells on this host.",
     "provider": "Answer model requests from a script, to try a sweep for free.",
+    "hosts": "List the workers that are alive, and what they offer.",
     "status": "Show how far the sweeps are.",
     "cancel": "End a sweep: stop its running cells and settle.",
     "resume": "Go on with a sweep that was interrupted.",

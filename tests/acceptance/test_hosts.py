@@ -1,0 +1,41 @@
+"""farm hosts, and what plan and status say of a fleet that can't run an arm."""
+
+import json
+
+import yaml
+
+from tests.builders.farm_command import Desk
+from tests.builders.faulty import SWEEP, a_bench, eventually
+from tests.services.redis import RedisServer
+
+
+def test_hosts_are_listed_with_what_they_do_and_offer(desk: Desk, own_redis: RedisServer) -> None:
+    bench = a_bench(desk, redis_url=own_redis.url, trials=1, nap_s=0.1)
+    code, out = bench.farm("hosts")
+    assert (code, "no worker is alive at redis://" in out) == (0, True), out
+    with bench.started("worker", "--slots", "2"):
+        eventually("the worker is told of", lambda: "0/2 slots busy" in bench.farm("hosts")[1])
+        (host,) = json.loads(bench.farm("hosts", "--json")[1])["hosts"]
+    assert (host["slots"], host["sandbox"], host["problem"]) == (2, "bubblewrap", None)
+
+
+def test_without_a_queue_hosts_says_what_to_set(desk: Desk) -> None:
+    ended = desk.farm("hosts")
+    assert (ended.code, "set FARM_REDIS_URL" in ended.err) == (2, True), ended
+
+
+def test_a_plan_that_no_living_host_can_run_says_what_is_missing(desk: Desk, own_redis: RedisServer) -> None:
+    bench = a_bench(desk, redis_url=own_redis.url, trials=1, nap_s=0.1)
+    sweep = yaml.safe_load(SWEEP.format(trials=1, nap_s=0.1))
+    asking = {"kind": "claude-code", "version": "0.0.1", "model": "claude-opus-5-5"}
+    sweep["arms"][1] |= {"agent": asking, "provider": "nowhere"}
+    (desk.here / "asking.yaml").write_text(yaml.safe_dump(sweep))
+    assert (
+        "needs   arm candidate: claude-code 0.0.1, provider nowhere, sandbox bubblewrap"
+        in bench.farm("plan", "asking.yaml")[1]
+    )
+    identity = bench.farm("submit", "asking.yaml")[1].strip()
+    missing = "no host that works can run arm 'candidate': it lacks claude-code 0.0.1, provider nowhere"
+    with bench.started("worker", "--slots", "1"):
+        eventually("the plan says it", lambda: f"missing {missing}" in bench.farm("plan", "asking.yaml")[1])
+        assert missing in bench.farm("status", identity)[1]
