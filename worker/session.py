@@ -49,6 +49,8 @@ class Launch:
     stdin: bytes = b""
     home_files: Mapping[str, bytes] = field(default_factory=dict)
     """Files to lay into the private home before the start, by relative path."""
+    home_links: Mapping[str, str] = field(default_factory=dict)
+    """Links to lay there as well: where each leads inside the sandbox, by relative path."""
     runs_tools: bool = False
     """The agent runs its tools by `sandbox.spec.TOOL`, in a sandbox of their own without the door."""
     starts_servers: bool = False

@@ -90,15 +90,23 @@ class CellSessions:
 
 
 def lay_home_files(launch: Launch, home: Path, owner: Ownership) -> None:
-    """Write the adapter's files into a fresh home, before any guest has seen it."""
+    """Write the adapter's files and links into a fresh home, before any guest has seen it."""
     for path, body in launch.home_files.items():
-        place = home
-        for part in path.split("/")[:-1]:
-            place /= part
-            if not place.exists():
-                place.mkdir(mode=0o700)
-                give(place, owner)
+        _make_parents(home, path, owner)
         descriptor = os.open(home / path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "wb") as file:
             file.write(body)
         give(home / path, owner)
+    for path, target in launch.home_links.items():  # last: nothing of ours is written by way of a link
+        _make_parents(home, path, owner)
+        (home / path).symlink_to(target)
+        give(home / path, owner)
+
+
+def _make_parents(home: Path, path: str, owner: Ownership) -> None:
+    place = home
+    for part in path.split("/")[:-1]:
+        place /= part
+        if not place.exists():
+            place.mkdir(mode=0o700)
+            give(place, owner)

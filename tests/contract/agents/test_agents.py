@@ -35,7 +35,7 @@ MCP = {"tools": {"asset": "kit", "argv": ["python3", "{asset}/server.py"]}}
 AGENTS: dict[str, Callable[[], Agent]] = {
     "claude-code": lambda: ClaudeCodeAgent({"model": "claude-opus-5-5", "required_skill": "a"}),
     "claude-code, served": lambda: ClaudeCodeAgent({"model": "m-1", "mcp": MCP, "plugins": ["p"], "skills": ["s"]}),
-    "codex, served": lambda: CodexAgent({"model": "m-1", "mcp": MCP}),
+    "codex, served": lambda: CodexAgent({"model": "m-1", "mcp": MCP, "skills": ["s"]}),
     "codex": lambda: CodexAgent({"model": "gpt-x", "required_skill": "a"}),
     "stand-in": lambda: StandInAgent({"model": "m", "required_skill": "a"}),
     "mini-swe-agent": lambda: MiniSweAgent({"model": "m-1"}),
@@ -144,7 +144,9 @@ def test_an_agent_that_asks_models_names_its_program_and_is_no_more_than_its_arm
 def test_what_a_launch_needs_of_the_arms_assets_is_said_before(make: Callable[[], Agent]) -> None:
     agent = make()
     launch = agent.launch(a_request())
-    words = "\0".join([*launch.argv, *(body.decode() for body in launch.home_files.values())])
+    words = "\0".join(
+        [*launch.argv, *(body.decode() for body in launch.home_files.values()), *launch.home_links.values()]
+    )
     assert {*launch.asset_views.values(), *re.findall(r"/cell/assets/([a-z0-9-]+)", words)} == set(agent.assets)
 
 

@@ -23,11 +23,16 @@ def the_session(farm: Farm) -> SessionReport:
 
 
 class ServingAgent(ScriptedAgent):
-    """Starts servers, and sees an asset at a place of its own."""
+    """Starts servers, sees an asset at a place of its own, and finds it by a link in its home."""
 
     def launch(self, request: SessionRequest) -> Launch:
         launch = super().launch(request)
-        return replace(launch, starts_servers=True, asset_views={"/cell/skills/house/skills": "tools"})
+        return replace(
+            launch,
+            starts_servers=True,
+            asset_views={"/cell/skills/house/skills": "tools"},
+            home_links={".deep/er/tools": "/cell/assets/tools"},
+        )
 
 
 def test_a_session_and_its_tools_see_the_arms_assets_and_change_nothing_of_them(farm: Make, run: Run) -> None:
@@ -66,7 +71,12 @@ def test_a_server_of_the_session_sees_the_arms_assets_and_writes_no_workspace(fa
     views = "cat /cell/skills/house/skills/server.py && ! touch /cell/skills/house/skills/new"
     cell = farm(
         {"run": {"command": f"/.server sh -c '{serves}'", "must_succeed": True}},
-        {"run": {"command": f"{views} && touch /cell/ws/made", "must_succeed": True}},
+        {
+            "run": {
+                "command": f"{views} && cat ~/.deep/er/tools/server.py && touch /cell/ws/made ~/.deep/er/own",
+                "must_succeed": True,
+            }
+        },
         {"run": {"command": f"/.server sh -c '{views} && [ -e /cell/ws/made ]'", "must_succeed": True}},
         assets={"tools": TOOLS},
         plugins=Plugins({**GIVEN, "agents": {"scripted": ServingAgent}}),

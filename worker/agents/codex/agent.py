@@ -23,12 +23,13 @@ from worker.agents.codex.events import CodexParser
 from worker.agents.options import ExactVersion, ModelId, SkillName, ensure_known
 from worker.agents.servers import MOST_SERVERS, McpServer
 from worker.options import checked
-from worker.session import AGENT, DOOR_KEY, DOOR_URL, HOME, AgentProgram, Launch, SessionRequest
+from worker.session import AGENT, DOOR_KEY, DOOR_URL, HOME, AgentProgram, Launch, SessionRequest, asset_path
 
 KIND = "codex"
 TESTED_VERSION = "0.171.0"
 
 _INSTRUCTIONS = ".codex/AGENTS.md"
+_SKILLS = ".agents/skills"
 _KEY = "FARM_DOOR_KEY"
 _IDLE_MS = 300_000
 """Its own clock for a silent stream; the door's is shorter."""
@@ -47,6 +48,8 @@ class CodexOptions(Value):
     effort: Literal["minimal", "low", "medium", "high", "xhigh"] | None = None
     project: bool = True
     """Read what the workspace says to it: AGENTS.md and its skills; never its configuration."""
+    skills: tuple[Name, ...] = ()
+    """Assets of the arm that hold skills: `<name>/SKILL.md`."""
     mcp: Annotated[dict[Name, McpServer], Field(max_length=MOST_SERVERS)] = {}
     """Servers of the arm. A session whose servers do not answer within 30 s does not begin."""
     required_skill: SkillName | None = None
@@ -56,8 +59,10 @@ class CodexOptions(Value):
     env: dict[str, str] = {}
 
     @model_validator(mode="after")
-    def _env_is_known(self) -> Self:
+    def _means_one_thing(self) -> Self:
         ensure_known(self.env, _SETTABLE)
+        if self.skills and not self.project:
+            raise ValueError("skills need project: true; Codex is told of all skills or of none")
         return self
 
 
@@ -72,7 +77,7 @@ class CodexAgent:
         self.options: dict[str, JsonValue] = self._options.model_dump(mode="json", exclude_none=True)
         self.program: AgentProgram | None = AgentProgram(KIND, self._options.version)
         servers = (server.asset for server in self._options.mcp.values())
-        self.assets: tuple[str, ...] = tuple(dict.fromkeys(servers))
+        self.assets: tuple[str, ...] = tuple(dict.fromkeys((*self._options.skills, *servers)))
 
     def launch(self, request: SessionRequest) -> Launch:
         options, instructions = self._options, request.instructions
@@ -87,6 +92,7 @@ class CodexAgent:
             env={"HOME": HOME, _KEY: DOOR_KEY, **options.env},
             stdin=request.prompt.encode(),
             home_files={} if instructions is None else {_INSTRUCTIONS: instructions.encode()},
+            home_links={f"{_SKILLS}/{name}": asset_path(name) for name in options.skills},
             starts_servers=bool(options.mcp),
             models=(options.model, *options.models),
         )

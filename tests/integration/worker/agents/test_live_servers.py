@@ -1,4 +1,4 @@
-"""An MCP server of an arm, started by the real agents: it answers, and that is all that it can do."""
+"""What an arm brings, in the hands of the real agents: skills to read, and MCP servers that can but answer."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -55,7 +55,7 @@ LOOKING = {"asset": "kit", "argv": ["python3", "{asset}/server.py"], "env": {"DE
 def played(farm: Make, run: Run, agents_folder: Path) -> Callable[..., Farm]:
     """Run a cell of a real agent before a provider that has it call `tool` once; give what came of it."""
 
-    def play(agents: Mapping[str, Any], kind: str, call: Mapping[str, Any], **options: Any) -> Farm:
+    def play(agents: Mapping[str, Any], kind: str, call: Mapping[str, Any], when: Any = None, **options: Any) -> Farm:
         plugins = Plugins({**GIVEN, "agents": agents})
         pinned = agents[kind]({"model": MODELS[kind], **options})
         cell = farm(
@@ -66,7 +66,7 @@ def played(farm: Make, run: Run, agents_folder: Path) -> Callable[..., Farm]:
             limits=LIMITS,
             assets={"kit": {"server.py": SERVER}, "house": {"greet/SKILL.md": SKILL}},
         )
-        script = {"rules": [{"turns": [{"tools": [call]}, {"answer": "done"}]}]}
+        script = {"rules": [{"when": when or {}, "turns": [{"tools": [call]}, {"answer": "done"}]}]}
         with serving(script) as provider:
             cell.upstreams["acme"] = Upstream("acme", frozenset(Wire), provider.url, KEY)
             run(cell)
@@ -127,6 +127,17 @@ def test_a_tool_that_the_arm_does_not_name_is_not_to_be_called(played: Callable[
     named = {**LOOKING, "tools": ["hide"]}
     cell = played(AGENTS, kind, {"call": {"name": CALLS[kind], "input": {}}}, mcp={"tools": named})
     assert b"SEEN " not in cell.artifact("session.work.events")
+
+
+def test_codex_is_told_of_a_folder_of_skills(played: Callable[..., Farm]) -> None:
+    text = "cat $HOME/.agents/skills/house/greet/SKILL.md; touch $HOME/.agents/skills/house/x 2>&1; true"
+    when = {"instructions": "greet: Greets."}
+    call = {"run": {"command": text}}
+    cell = played(AGENTS, "codex", call, when=when, skills=["house"], required_skill="greet")
+    assert the_session(cell).problem is None
+    events = cell.artifact("session.work.events")
+    assert b"Say PLATYPUS." in events
+    assert b"Read-only file system" in events
 
 
 def test_a_folder_of_skills_is_loaded_and_can_not_be_changed(played: Callable[..., Farm]) -> None:

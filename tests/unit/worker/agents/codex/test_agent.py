@@ -90,6 +90,14 @@ def test_effort_and_a_workspace_that_is_not_to_be_read_are_settings() -> None:
     assert found["skills"] == {"include_instructions": False}
 
 
+def test_skills_of_the_arm_are_its_users_own_and_led_to_by_links() -> None:
+    agent = an_agent(skills=["house"])
+    assert agent.launch(a_request()).home_links == {".agents/skills/house": "/cell/assets/house"}
+    assert agent.assets == ("house",)
+    with pytest.raises(SpecError, match="skills need project: true"):
+        an_agent(skills=["house"], project=False)
+
+
 def test_servers_are_started_in_their_room_and_needed() -> None:
     mcp = {
         "tools": {"asset": "kit", "argv": ["python3", "{asset}/ü.py"], "env": {"DEPTH": "3"}},
