@@ -10,6 +10,7 @@ from pathlib import Path
 
 from sandbox.errors import SandboxError
 
+_GONE = (errno.ENOENT, errno.ENODEV)
 _EMPTIED_S = 1.0
 _AGAIN_S = 0.001
 
@@ -40,29 +41,35 @@ def put_where_there_is(file: Path, value: object) -> None:
         put(file, value)
 
 
-def number(file: Path) -> int | None:
-    """Read a number; None where the kernel has none."""
+def text(file: Path) -> str | None:
+    """Read a control file; None where there is none, or its group is gone. Raises SandboxError for all else.
+
+    What can't be read may hold anything: a group is never taken for empty because this process has run out of
+    descriptors.
+    """
     try:
-        return int(file.read_text())
-    except (OSError, ValueError):
-        return None
+        return file.read_text()
+    except OSError as error:
+        if error.errno in _GONE:
+            return None
+        raise SandboxError(f"{file} could not be read: {error.strerror}") from error
+
+
+def number(file: Path) -> int | None:
+    """Read a number; None where the kernel has none. Raises SandboxError."""
+    found = (text(file) or "").strip()
+    return int(found) if found.isdigit() else None
 
 
 def field(file: Path, name: str) -> int | None:
-    """Read the number beside `name` in a file of `name number` lines; None where the kernel has none."""
-    try:
-        lines = file.read_text().splitlines()
-    except OSError:
-        return None
+    """Read the number beside `name` in a file of `name number` lines; None where there is none. Raises SandboxError."""
+    lines = (text(file) or "").splitlines()
     return next((int(line.split()[1]) for line in lines if line.startswith(f"{name} ")), None)
 
 
 def pids(group: Path) -> list[int]:
-    """Read who is in."""
-    try:
-        return [int(pid) for pid in (group / "cgroup.procs").read_text().split()]
-    except OSError:
-        return []
+    """Read who is in. Raises SandboxError."""
+    return [int(pid) for pid in (text(group / "cgroup.procs") or "").split()]
 
 
 def remove_soon(kernel: Kernel, folder: Path) -> bool:

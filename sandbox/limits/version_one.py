@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Self
 
-from sandbox.limits.files import field, number, pids, put, put_where_there_is
+from sandbox.limits.files import field, number, pids, put, put_where_there_is, text
 from sandbox.limits.interface import PERIOD_US, Bounds
 
 _SOCKETS = "memory.kmem.tcp.limit_in_bytes"
@@ -105,7 +105,7 @@ class VersionOne:
 
 def _is_frozen(state: Path) -> bool:
     deadline = time.monotonic() + _FREEZE_S
-    while state.read_text().strip() != "FROZEN":
+    while (text(state) or "").strip() != "FROZEN":
         if time.monotonic() > deadline:
             return False
         time.sleep(_AGAIN_S)

@@ -46,7 +46,7 @@ class Fold(Protocol):
         ...
 
     def is_empty(self) -> bool:
-        """Tell whether nobody is in any more."""
+        """Tell whether nobody is in any more. Raises SandboxError when it can't be told."""
         ...
 
 
@@ -199,9 +199,16 @@ class Tree:
             self._fold.kill()
 
     def _prove_emptiness(self, deadline: float) -> None:
-        while self._fold is not None and not self._fold.is_empty():
+        """Wait until nobody is in; who can't be looked at may be alive."""
+        while self._fold is not None:
+            hidden = None
+            try:
+                if self._fold.is_empty():
+                    return
+            except SandboxError as error:
+                hidden = error
             if time.monotonic() > deadline:
-                raise self._unhealthy("somebody in the control group")
+                raise self._unhealthy("somebody in the control group") from hidden
             time.sleep(_AGAIN_S)
 
     def _unhealthy(self, what: str) -> SandboxUnhealthyError:

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from sandbox.errors import SandboxError
+from sandbox.errors import SandboxError, SandboxUnhealthyError
 from tests.builders.sandbox_rooms import copy_of_the_package, drop_to, system_python
 from tests.builders.sandbox_spawner import a_tree
 
@@ -29,6 +29,21 @@ def test_a_group_that_can_not_be_killed_is_told_after_the_rest_was_killed():
         assert heard[-2:] == [b"kill", b"find 77"]
 
 
+class Unreadable:
+    """A control group of which nobody can say who is in."""
+
+    def kill(self):
+        pass
+
+    def is_empty(self):
+        raise SandboxError("cgroup.procs could not be read")
+
+
+def test_a_group_that_can_not_be_looked_at_is_not_proven_empty():
+    with a_tree(NAMED, fold=Unreadable()) as (tree, _), pytest.raises(SandboxUnhealthyError, match="control group"):
+        tree.end()
+
+
 def test_an_init_that_is_gone_is_dead():
     with a_tree(NAMED) as (tree, _):
         assert tree.end().report == ""
@@ -41,7 +56,7 @@ def test_an_init_whose_number_somebody_else_has_is_dead():
 
 HIDDEN = """
 import sys
-from sandbox.errors import SandboxError
+from sandbox.errors import SandboxError, SandboxUnhealthyError
 from sandbox_spawner import a_tree
 with a_tree(sys.argv[1].encode(), found=1) as (tree, _):
     try:
