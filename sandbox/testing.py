@@ -346,6 +346,9 @@ class SandboxConformance:
             "/cell/out",
             "/cell/out/below",
             "/cell",
+            "/.init",
+            "/.tool",
+            "/.server",
         ):
             spec = script("", out, Bind(out.source, target))
             assert _is_raised(SandboxRefusedError, partial(self.run, spec)), target

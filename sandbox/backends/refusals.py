@@ -7,13 +7,14 @@ from itertools import pairwise
 from pathlib import Path
 
 from sandbox.errors import SandboxRefusedError
-from sandbox.spec import DOOR, Door, Limits, SandboxSpec
+from sandbox.spec import DOOR, SERVER, TOOL, Door, Limits, SandboxSpec
 
 _MOST_WORDS = 8000
 """Bubblewrap takes 9000, its own included."""
 _LONGEST_WORD = 131071
 """The kernel's bound for one argument or environment string."""
-_OURS = ("/", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/proc", "/dev", "/sys")
+_OURS = ("/", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/proc", "/dev", "/sys", "/.init")
+_ENTRIES = (TOOL, SERVER)
 _OURS_ALONE = ("/run", "/home", "/cell")
 
 _PORTS = range(1024, 65536)
@@ -35,6 +36,15 @@ def refuse_unsafe(spec: SandboxSpec) -> None:
         _refuse_links("bind source", bind.source)
     if spec.door is not None:
         _refuse_door(spec.door)
+
+
+def refuse_entries(spec: SandboxSpec) -> None:
+    """Raise SandboxRefusedError for a bind in the place of what leads into a room, whether or not there is one."""
+    for bind in spec.binds:
+        if bind.target in _ENTRIES:
+            raise SandboxRefusedError(
+                f"bind target {bind.target!r} is the sandbox's own; choose a place like /cell/name"
+            )
 
 
 def _refuse_words(spec: SandboxSpec) -> None:

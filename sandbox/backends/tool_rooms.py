@@ -89,6 +89,7 @@ def beside(
 
     `start` starts a sandbox with a descriptor as its standard input. Raises SandboxError when a room never stood.
     """
+    refusals.refuse_entries(spec)
     rooms = _rooms(spec)
     if not rooms:
         yield Both(spec)

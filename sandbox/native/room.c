@@ -56,7 +56,7 @@ static char **split(char *text, const struct order *order) {
     unsigned count = 0, made = 0;
     if (text[order->size - 1] != '\0') return NULL;
     for (unsigned at = 0; at < order->size; at++) count += text[at] == '\0';
-    if (count < order->words + 1) return NULL;
+    if (order->words >= count) return NULL; /* not words + 1, which a caller can wrap around */
     char **places = calloc(count + 2, sizeof *places);
     for (char *at = text; places && at < text + order->size; at += strlen(at) + 1) {
         places[made++] = at;

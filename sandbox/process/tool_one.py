@@ -89,6 +89,8 @@ def _mind(caller: socket.socket) -> int:
     if len(stdio) != _STDIO or not all(map(_is_stream, stdio)) or size > _MOST_BYTES:
         return _NOT_RUN << 8
     words = _received(caller, size).split(b"\0")[:-1]
+    if not 0 < count < len(words):
+        return _NOT_RUN << 8
     command = os.fork()
     if command == 0:
         _become(words, count, list(stdio))

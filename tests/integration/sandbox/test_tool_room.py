@@ -97,6 +97,22 @@ def test_a_tool_takes_the_sessions_input_and_gives_it_both_outputs(backend, fold
     assert said(backend, folder, text) == "in\nerr\n"
 
 
+ORDER = """
+import array, socket, struct, sys
+def ends(words, body=b"/\\0/bin/true\\0WORD=1\\0"):
+    with socket.socket(socket.AF_UNIX) as room:
+        room.connect("/run/.tool.sock")
+        stdio = array.array("i", (0, 1, 2))
+        room.sendmsg([struct.pack("II", len(body), words), body], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, stdio)])
+        return int.from_bytes(room.recv(4), sys.byteorder) >> 8
+print([ends(words) for words in (1, 2, 0, 3, 2**32 - 2, 2**32 - 1)])
+"""
+
+
+def test_an_order_of_more_words_than_it_holds_runs_nothing(backend, folder):
+    assert said(backend, folder, f"{PYTHON} {shlex.quote(ORDER)}") == "[0, 0, 125, 125, 125, 125]\n"
+
+
 def test_a_long_stream_passes_whole(backend, folder):
     assert said(backend, folder, "head -c 5000000 /dev/zero | /.tool cat | wc -c").strip() == "5000000"
 
