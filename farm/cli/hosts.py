@@ -6,19 +6,24 @@ import click
 
 from farm import bootstrap
 from farm.cli.common import answer, json_option
-from farm.model import Host
+from farm.model import Host, is_image
 from farm.reporting.text import one_line
 
 
-def _lines(host: Host, now: datetime) -> list[str]:
+def describe(host: Host, now: datetime) -> list[str]:
+    """Say in a few lines what the worker does and offers; images, of which an engine may have hundreds, are counted."""
     age_s = max(0.0, (now - host.seen_at).total_seconds())
     at_work = f"{host.busy}/{host.slots} slots busy, heartbeat {age_s:.0f} s ago"
     what = f"sandbox {one_line(host.sandbox, most=40)}, farm {one_line(host.version, most=40)}"
     lines = [f"{one_line(host.id, most=120)}: {at_work}, {what}"]
     if host.problem is not None:
         lines.append(f"  takes nothing more: {one_line(host.problem)}")
-    if host.offers:
-        lines.append(f"  offers {', '.join(one_line(offer, most=80) for offer in host.offers)}")
+    offered = [one_line(offer, most=80) for offer in host.offers if not is_image(offer)]
+    images = len(host.offers) - len(offered)
+    if images:
+        offered.append(f"{images} digests of images")
+    if offered:
+        lines.append(f"  offers {', '.join(offered)}")
     return lines
 
 
@@ -28,6 +33,6 @@ def command(*, as_json: bool) -> None:
     """List the workers that are alive, what they do, and what they offer to cells."""
     exchange = bootstrap.connect(bootstrap.redis_url(bootstrap.read_settings()))
     hosts, now = exchange.hosts.live(), bootstrap.clock().now()
-    lines = [line for host in hosts for line in _lines(host, now)]
+    lines = [line for host in hosts for line in describe(host, now)]
     lines = lines or [f"no worker is alive at {exchange.shown_url}; start one with `farm worker`"]
     answer({"hosts": [host.model_dump(mode="json") for host in hosts]}, lines, as_json=as_json)

@@ -16,7 +16,9 @@ def describe(plan: Plan) -> list[str]:
     size = f"{len(plan.tasks)} tasks, {len(plan.arms)} arms, {plan.trials} trials of each"
     lines = [f"{plan.name}: {len(plan.cells)} cells ({size})", f"plan    {plan.digest}"]
     lines += [
-        f"task    {task.id}  at commit {task.snapshot.commit[:12]}, oracle {task.oracle.kind}" for task in plan.tasks
+        f"task    {task.id}  at commit {task.snapshot.commit[:12]}, oracle {task.oracle.kind}"
+        + ("" if task.image is None else f", image {task.image}")
+        for task in plan.tasks
     ]
     lines += [f"arm     {arm.name}  {arm.role}, agent {arm.agent.name} {arm.agent.version}" for arm in plan.arms]
     lines += [f"gate    {gate.name} {gate.version}" for gate in plan.gates] or [

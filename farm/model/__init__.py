@@ -27,6 +27,7 @@ from farm.model.fault import Fault, FaultKind, Owner
 from farm.model.fleet import (
     ANY_IMAGE,
     image_need,
+    is_image,
     lacking,
     needs,
     offers,
@@ -181,6 +182,7 @@ __all__ = [
     "cell_id",
     "cell_lock",
     "image_need",
+    "is_image",
     "known_sum",
     "lacking",
     "matches_any",

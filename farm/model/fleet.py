@@ -27,6 +27,11 @@ def image_need(name: str) -> str:
     return f"{_IMAGE}{name}"
 
 
+def is_image(offer: str) -> bool:
+    """Tell whether a need or an offer is one image."""
+    return offer.startswith(_IMAGE)
+
+
 ANY_IMAGE = "images by their names"
 """What a host offers that gets what it does not have."""
 _IMAGE = "image "
@@ -44,7 +49,7 @@ def lacking(needed: frozenset[str], offered: frozenset[str]) -> frozenset[str]:
 
 
 def _has_image(need: str, offered: frozenset[str]) -> bool:
-    if not need.startswith(_IMAGE):
+    if not is_image(need):
         return False
     name, _, digest = need.removeprefix(_IMAGE).rpartition("@")
     return image_need(digest) in offered or (name != "" and ANY_IMAGE in offered)
