@@ -54,6 +54,7 @@ class UnsafeHost:
         if spec.door is not None or spec.tools is not None or spec.servers is not None:
             raise SandboxRefusedError("the sandbox unsafe-host has no door and no rooms: use bubblewrap for these")
         refusals.refuse_image(spec, "unsafe-host")
+        refusals.refuse_entries(spec)
         refusals.refuse_unsafe(spec)
         started = time.monotonic()
         owner = self.owner(spec.slot)

@@ -132,6 +132,7 @@ class Docker:
     def _run(self, spec: SandboxSpec, sink: Sink, stop: Callable[[], bool], filter_: bytes) -> Exit:
         if spec.tools is not None or spec.servers is not None:
             raise SandboxRefusedError("the docker sandbox has no rooms: run agents that need them in bubblewrap")
+        refusals.refuse_entries(spec)
         refusals.refuse_unsafe(spec)
         if stop():
             return Exit(kind=ExitKind.STOPPED, wall_s=0.0)
