@@ -25,7 +25,7 @@ def _running(server: RedisServer | S3Server | DockerEngine) -> Iterator[None]:
         server.process.stop()
 
 
-LIVE_AGENTS = ("claude-code", "codex", "mini-swe-agent", "opencode")
+LIVE_AGENTS = ("claude-code", "codex", "gemini-cli", "mini-swe-agent", "opencode", "qwen-code")
 
 
 @pytest.fixture(scope="session")

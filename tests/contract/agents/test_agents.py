@@ -25,8 +25,10 @@ from tests.builders.worker.recorded import DATA, played, recordings
 from worker.agents.claude_code import ClaudeCodeAgent
 from worker.agents.codex import CodexAgent
 from worker.agents.command import CommandAgent
+from worker.agents.gemini_cli import GeminiCliAgent
 from worker.agents.mini_swe_agent import MiniSweAgent
 from worker.agents.opencode import OpencodeAgent
+from worker.agents.qwen_code import QwenCodeAgent
 from worker.agents.scripted import ScriptedAgent
 from worker.agents.stand_in import StandInAgent
 from worker.session import AGENT, HOME, Agent, Narrating, SessionProgress, SessionRequest
@@ -38,6 +40,8 @@ AGENTS: dict[str, Callable[[], Agent]] = {
     "codex, served": lambda: CodexAgent({"model": "m-1", "mcp": MCP, "skills": ["s"]}),
     "codex": lambda: CodexAgent({"model": "gpt-x", "required_skill": "a"}),
     "stand-in": lambda: StandInAgent({"model": "m", "required_skill": "a"}),
+    "gemini-cli": lambda: GeminiCliAgent({"model": "m-1"}),
+    "qwen-code": lambda: QwenCodeAgent({"model": "m-1"}),
     "mini-swe-agent": lambda: MiniSweAgent({"model": "m-1"}),
     "opencode": lambda: OpencodeAgent({"model": "m-1", "required_skill": "a"}),
     "scripted": lambda: ScriptedAgent({"scripts": {"*": [{"say": "hi"}]}}),
@@ -45,7 +49,14 @@ AGENTS: dict[str, Callable[[], Agent]] = {
     "command, json": lambda: CommandAgent({"argv": ["cli"], "answer": {"from": "json", "pointer": "/a"}}),
     "command, lines": lambda: CommandAgent({"argv": ["cli"], "answer": {"from": "json-lines", "pointer": "/a"}}),
 }
-PREFIXES = {"claude-code": "claude", "codex": "codex.", "mini-swe-agent": "mini-swe-agent.", "opencode": "opencode."}
+PREFIXES = {
+    "claude-code": "claude",
+    "codex": "codex.",
+    "mini-swe-agent": "mini-swe-agent.",
+    "opencode": "opencode.",
+    "gemini-cli": "gemini.",
+    "qwen-code": "qwen.",
+}
 """How the recordings of the real ones begin."""
 EVERY = pytest.mark.parametrize("make", AGENTS.values(), ids=AGENTS.keys())
 
@@ -168,6 +179,8 @@ def test_normalised_options_are_json_and_make_the_same_agent(make: Callable[[], 
         (CodexAgent, {"model": "m-1"}),
         (MiniSweAgent, {"model": "m-1"}),
         (OpencodeAgent, {"model": "m-1"}),
+        (GeminiCliAgent, {"model": "m-1"}),
+        (QwenCodeAgent, {"model": "m-1"}),
     ],
 )
 def test_an_unknown_option_is_a_spec_error(kind: Callable[[dict[str, Any]], Agent], options: dict[str, Any]) -> None:
@@ -181,6 +194,8 @@ def test_an_unknown_option_is_a_spec_error(kind: Callable[[dict[str, Any]], Agen
         ("claude-code", "claude.success", SessionProgress(2, 1, "All done: hello.txt written.")),
         ("codex", "codex.success", SessionProgress(None, 1, "All done: hello.txt written.")),
         ("opencode", "opencode.success-chat", SessionProgress(2, 1, "All done.")),
+        ("gemini-cli", "gemini.success", SessionProgress(None, 1, "written.")),
+        ("qwen-code", "qwen.success-openai", SessionProgress(None, 1, "All done: hello.txt written.")),
     ],
 )
 def test_how_far_a_session_is_can_be_seen_before_its_end(kind: str, name: str, progress: SessionProgress) -> None:

@@ -7,11 +7,15 @@ import pytest
 from farm.model import RequestEnd, Wire
 from tests.builders.worker.live import REAL_KEY, Stage
 from tests.services.provider import serving
+from worker.agents.gemini_cli import GeminiCliAgent
 from worker.agents.opencode import OpencodeAgent
+from worker.agents.qwen_code import QwenCodeAgent
 from worker.session import Agent
 
 AGENTS: dict[str, Callable[[], Agent]] = {
+    "gemini-cli": lambda: GeminiCliAgent({"model": "gemini-2.5-pro"}),
     "opencode": lambda: OpencodeAgent({"model": "m-1"}),
+    "qwen-code": lambda: QwenCodeAgent({"model": "m-1"}),
 }
 SPOKEN = [(name, wire) for name, make in AGENTS.items() for wire in make().wires]
 FIRST = {"ordinary_input": 3000, "cache_read": 44000, "cache_write": 1000, "output": 120, "reasoning": 40}

@@ -1,0 +1,114 @@
+"""How Qwen Code is started, so that nothing but its pinned program, its arm and the workspace decide what it does.
+
+Measured with 0.24.4; what looks odd has a reason:
+
+- The prompt goes by standard input and instructions by a file of its user's: an argument holds 128 KiB at most.
+- Its settings are those of the system, which win over the workspace's: those could turn hooks on again.
+- Each flag once: one that is repeated crashes it.
+- A request that was turned away it repeats seven times, which takes two minutes and can't be changed; the retries that
+  its client would do for each of them are off.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Self
+
+from pydantic import Field, JsonValue, model_validator
+
+from farm.model import Value, Wire
+from worker.agents.options import ExactVersion, ModelId, ensure_known
+from worker.agents.qwen_code.events import QwenCodeParser
+from worker.options import checked
+from worker.session import AGENT, DOOR_KEY, DOOR_URL, HOME, AgentProgram, Launch, SessionRequest
+
+KIND = "qwen-code"
+TESTED_VERSION = "0.24.4"
+
+_INSTRUCTIONS = ".qwen/QWEN.md"
+_SETTINGS = ".farm/settings.json"
+_DIALECTS = {
+    Wire.CHAT: "openai",
+    Wire.RESPONSES: "openai-responses",
+    Wire.ANTHROPIC: "anthropic",
+    Wire.GEMINI: "gemini",
+}
+"""What it calls the wires."""
+_SETTABLE = frozenset({"QWEN_CODE_MAX_OUTPUT_TOKENS", "TZ"})
+
+Tool = Annotated[str, Field(pattern=r"^[a-z][a-z_]{0,99}$")]
+
+
+class QwenCodeOptions(Value):
+    """What an arm may choose."""
+
+    version: ExactVersion = TESTED_VERSION
+    """Of Qwen Code: a host with another one does not take the cell."""
+    model: ModelId
+    most_turns: Annotated[int, Field(ge=1)] | None = None
+    denied_tools: tuple[Tool, ...] = ()
+    env: dict[str, str] = {}
+
+    @model_validator(mode="after")
+    def _env_is_known(self) -> Self:
+        ensure_known(self.env, _SETTABLE)
+        return self
+
+
+class QwenCodeAgent:
+    """Starts Qwen Code and reads its stream of JSON events."""
+
+    version = "1"
+    wires: tuple[Wire, ...] = tuple(_DIALECTS)
+    assets: tuple[str, ...] = ()
+
+    def __init__(self, options: dict[str, JsonValue]) -> None:
+        self._options = checked(QwenCodeOptions, options, f"agent {KIND!r}")
+        self.options: dict[str, JsonValue] = self._options.model_dump(mode="json", exclude_none=True)
+        self.program: AgentProgram | None = AgentProgram(KIND, self._options.version)
+
+    def launch(self, request: SessionRequest) -> Launch:
+        options, instructions = self._options, request.instructions
+        words = [f"{AGENT}/bin/qwen", "--output-format", "stream-json", "--approval-mode", "yolo"]
+        words += ["--auth-type", _DIALECTS[request.wire or Wire.CHAT], "--model", options.model]
+        if options.most_turns is not None:
+            words += ["--max-session-turns", str(options.most_turns)]
+        return Launch(
+            argv=tuple(words),
+            env={**_env(options), **options.env},
+            stdin=request.prompt.encode(),
+            home_files={
+                _SETTINGS: json.dumps(_settings(options)).encode(),
+                **({} if instructions is None else {_INSTRUCTIONS: instructions.encode()}),
+            },
+            models=(options.model,),
+        )
+
+    def parser(self, name: str) -> QwenCodeParser:
+        return QwenCodeParser(name, self._options.version)
+
+
+def _env(options: QwenCodeOptions) -> Mapping[str, str]:
+    return {
+        "ANTHROPIC_API_KEY": DOOR_KEY,
+        "ANTHROPIC_BASE_URL": DOOR_URL,
+        "ANTHROPIC_MODEL": options.model,
+        "GEMINI_API_KEY": DOOR_KEY,
+        "GEMINI_MODEL": options.model,
+        "GOOGLE_GEMINI_BASE_URL": DOOR_URL,
+        "HOME": HOME,
+        "OPENAI_API_KEY": DOOR_KEY,
+        "OPENAI_BASE_URL": f"{DOOR_URL}/v1",
+        "OPENAI_MODEL": options.model,
+        "QWEN_CODE_NO_RELAUNCH": "true",
+        "QWEN_CODE_SYSTEM_SETTINGS_PATH": f"{HOME}/{_SETTINGS}",
+    }
+
+
+def _settings(options: QwenCodeOptions) -> JsonValue:
+    return {
+        "disableAllHooks": True,
+        "general": {"enableAutoUpdate": False},
+        "model": {"generationConfig": {"maxRetries": 0}},
+        "privacy": {"usageStatisticsEnabled": False},
+        "tools": {"exclude": list(options.denied_tools)},
+    }
