@@ -45,6 +45,11 @@ _CAUSES = (
         "leave the worker's cgroups to it alone; under systemd set Delegate=yes",
     ),
     Cause(
+        "launcher: terminals",
+        "it got no pseudo-terminals of its own",
+        "mount devpts at /dev/pts, and in a container allow mount",
+    ),
+    Cause(
         "launcher:",
         "root could not be given up",
         "start the worker as root with CAP_SETUID and CAP_SETGID",

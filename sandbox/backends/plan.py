@@ -15,6 +15,8 @@ from sandbox.spec import DOOR, TMP, Bind, SandboxSpec
 GUEST_ID = 1000
 INIT = "/.init"
 DEFAULT_ENV = {"LANG": "C.UTF-8", "PATH": "/usr/local/bin:/usr/bin:/bin", "TMPDIR": TMP, "USER": "agent"}
+_TERMINALS = "/dev/pts"
+"""Over bubblewrap's own, which has no bound: the instance that the spawner mounted for this run alone."""
 _SHM_BYTES = 64 << 20
 _RUN_BYTES = 16 << 20
 _NO_BOUND = 1 << 62
@@ -134,7 +136,7 @@ def _system(host: HostLayout) -> Iterator[str]:
 
 
 def _private(spec: SandboxSpec) -> Iterator[str]:
-    yield from ("--proc", "/proc", "--dev", "/dev")
+    yield from ("--proc", "/proc", "--dev", "/dev", "--dev-bind", _TERMINALS, _TERMINALS)
     yield from ("--size", str(_SHM_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm", "--remount-ro", "/dev")  # noqa: S108 (a name inside the sandbox)
     if not is_tmp_bound(spec):
         yield from ("--size", str(spec.limits.tmp_bytes), "--perms", "1777", "--tmpfs", TMP)

@@ -147,6 +147,13 @@ static int enter(int entry) {
     return entry >= 0 && write(entry, "0", 1) == 1;
 }
 
+/* The kernel has 3072 pseudo-terminals for all that is no host, and one guest could take them from the others: so each
+ * gets an instance with a bound of its own, mounted where bubblewrap finds it and nobody else does. */
+static int have_own_terminals(void) {
+    return unshare(CLONE_NEWNS) == 0 &&
+           mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620,max=64") == 0;
+}
+
 /* In the child: become bubblewrap. Returns only when that failed, after saying why. */
 static int become(const struct order *order, int is_in) {
     static const int place[] = {[STDIN] = 0, [STDOUT] = 1, [STDERR] = 2, [PLAN] = 3, [STATUS] = 4, [REPORT] = 5, [SECCOMP] = 6};
@@ -170,6 +177,7 @@ static int become(const struct order *order, int is_in) {
     if (refused) return fail("cgroup");
     char **words = words_in(fds[WORDS]);
     if (!words) return fail("words");
+    if (!have_own_terminals()) return fail("terminals");
     refused = order->uid ? drop(order->uid, order->gid) : 0;
     if (refused) return refused;
     execv(words[0], words);

@@ -20,6 +20,8 @@ _CLONE_NEWNS = 0x00020000
 _CLONE_NEWUSER = 0x10000000
 _CLONE_NEWPID = 0x20000000
 _MS_SLAVE_ALL = 0x4000 | 0x80000
+_MS_TERMINALS = 2 | 8
+_TERMINALS = b"newinstance,ptmxmode=0666,mode=0620,max=64"
 _MS_BARE = 2 | 4 | 8
 _LINE = 128
 _MOST_FDS = 32
@@ -103,6 +105,8 @@ def _become(text: bytes, fds: list[int]) -> NoReturn:
             raise entering
         step = "words"
         words = os.pread(fds[_WORDS], os.fstat(fds[_WORDS]).st_size, 0).split(b"\0")[:-1]
+        step = "terminals"
+        _have_own_terminals()
         if uid:
             step = "setgroups"
             _drop(uid, gid)
@@ -110,6 +114,14 @@ def _become(text: bytes, fds: list[int]) -> NoReturn:
         os.execv(words[0], words)  # noqa: S606 (what the worker named)
     except OSError as error:
         _fail(step, error)
+
+
+def _have_own_terminals() -> None:
+    """Have an instance with a bound of its own, as in `native/spawner.c`."""
+    is_own = _libc.unshare(_CLONE_NEWNS) == 0
+    if not is_own or _libc.mount(b"devpts", b"/dev/pts", b"devpts", _MS_TERMINALS, _TERMINALS) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
 
 
 def _enter(entry: int) -> None:

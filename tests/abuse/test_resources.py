@@ -1,5 +1,7 @@
 """R: what a guest may use up of the kernel's, and whether another cell feels it."""
 
+import os
+import pty
 from dataclasses import replace
 
 import pytest
@@ -7,7 +9,7 @@ import pytest
 from sandbox import limits
 from sandbox.spec import ExitKind
 from sandbox.testing import LIMITS, Heard, script
-from tests.builders.sandbox_rooms import bubblewrap, system_python
+from tests.builders.sandbox_rooms import alone, bubblewrap, system_python, users
 
 MIB = 1 << 20
 FOUND = limits.find()
@@ -72,3 +74,35 @@ def test_r9_what_waits_in_sockets_is_held_like_other_memory(text):
         assert (exit_.code, heard.stderr) == (0, b"")
         assert 1 <= int(heard.stdout) <= 24
         assert int(heard.stdout) * MIB <= exit_.peak_memory_bytes <= 72 * MIB
+
+
+TERMINALS = """
+import errno, os
+held = []
+try:
+    while True:
+        held.append(os.open("/dev/ptmx", os.O_RDWR | os.O_NOCTTY))
+except OSError as error:
+    print(len(held), errno.errorcode[error.errno], len(os.listdir("/dev/pts")) - 1, flush=True)
+"""
+
+
+@pytest.mark.parametrize("user", users())
+def test_r10_a_cell_has_so_many_terminals_and_takes_none_from_the_others(user):
+    bounds = {name: getattr(LIMITS, name) for name in LIMITS.__slots__} | {"open_files": 512}
+    order = {"do": "visit", "tries": {}, "filtered": True, "limits": bounds}
+    told = alone(user, {**order, "python": system_python(), "script": TERMINALS})
+    assert told["stdout"].split() == ["64", "ENOSPC", "64"]
+
+
+def test_r10_nor_where_a_spawner_stands_in():
+    heard = Heard()
+    bubblewrap("").run(python(TERMINALS, open_files=512), heard, lambda: False)
+    assert heard.stdout.split() == [b"64", b"ENOSPC", b"64"]
+
+
+def test_r10n_the_hosts_terminals_are_more():
+    held = [pty.openpty() for _ in range(65)]
+    for one in held:
+        for fd in one:
+            os.close(fd)
