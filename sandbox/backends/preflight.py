@@ -17,7 +17,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from sandbox.backends import disk_drill, drills, host_facts, lifeline_drill, processor_drill, verdicts, way_drills
+from sandbox.backends import (
+    disk_drill,
+    drills,
+    host_facts,
+    lifeline_drill,
+    processor_drill,
+    slot_ids,
+    verdicts,
+    way_drills,
+)
 from sandbox.backends.drills import LIMITS, WITNESS, Unfiltered, system_python, witness_spec
 from sandbox.backends.lifeline_drill import Lived
 from sandbox.backends.naive import Naive
@@ -92,9 +101,11 @@ def _probes(backend: Probed, scene: _Scene) -> Iterator[Probe]:
     )
     written = (scene.out / Path(WRITTEN).name).stat()
     owner = backend.owner(0)
-    host = HostSide(owner, (written.st_uid, written.st_gid), is_slots_own=owner[0] != os.geteuid())
+    host = HostSide(owner, (written.st_uid, written.st_gid))
     yield Probe("starts", ok=True, detail="a sandbox starts and answers")
     yield from verdicts.identity(inside, host)
+    if owner[0] != os.geteuid():
+        yield from slot_ids.probes()
     yield from verdicts.walls(inside, saw.unfiltered)
     yield from verdicts.doors(saw)
     yield from verdicts.controls(saw)

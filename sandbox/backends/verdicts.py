@@ -6,7 +6,6 @@ is blind and proves nothing.
 
 import json
 import os
-import pwd
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -17,7 +16,6 @@ WRITTEN = f"{OUT}/written"
 HIDDEN_VARIABLE = "PREFLIGHT_HIDDEN"
 REPORT = "containment is broken on this host: run nothing here, and report these details"
 _ENV = ("HOME", "LANG", "PATH", "PWD", "TMPDIR", "USER")
-_NO_SHELLS = ("nologin", "false", "sync")
 _NO_POWERS = "0" * 16
 
 
@@ -77,7 +75,6 @@ class HostSide:
     owner: tuple[int, int]
     written_by: tuple[int, int]
     """The owner of a file that the witness wrote."""
-    is_slots_own: bool
 
 
 def judged(name: str, saw: object, expected: object, meaning: str, fix: str = REPORT) -> Probe:
@@ -102,8 +99,6 @@ def identity(saw: Testimony, host: HostSide) -> Iterator[Probe]:
     yield judged("ids", saw.ids, [1000] * 6, "user and group 1000 inside")
     yield judged("host's ids", host.written_by, host.owner, f"uid {host.owner[0]}, gid {host.owner[1]} on the host")
     yield Probe("not root on the host", ok=0 not in host.written_by, detail=f"uid {host.written_by[0]}", fix=REPORT)
-    if host.is_slots_own:
-        yield _nobodys(host.owner[0])
     others = [group for group in saw.groups if group not in (1000, 65534)]
     yield judged("groups", others, [], "no group of the host's")
     yield judged("user mapping", [saw.uid_map, saw.setgroups], [1, "deny"], "one user mapped, groups can't be set")
@@ -111,16 +106,6 @@ def identity(saw: Testimony, host: HostSide) -> Iterator[Probe]:
     yield judged("descriptors", saw.sight.fds, [0, 1, 2], "the three standard ones")
     yield judged("processes seen", saw.sight.pids, 2, "the init and itself")
     yield judged("host's processes", saw.sight.host_pid, "ESRCH", "can't be named")
-
-
-def _nobodys(uid: int) -> Probe:
-    try:
-        found = pwd.getpwuid(uid)
-    except KeyError:
-        return Probe("slot's user", ok=True, detail=f"uid {uid} is nobody's account")
-    ok = found.pw_shell.rpartition("/")[2] in _NO_SHELLS
-    fix = f"uid {uid} is for guests alone: remove the account {found.pw_name}, or give it another uid"
-    return Probe("slot's user", ok=ok, detail=f"uid {uid} is {found.pw_name}, shell {found.pw_shell}", fix=fix)
 
 
 def walls(saw: Testimony, bare: Testimony) -> Iterator[Probe]:

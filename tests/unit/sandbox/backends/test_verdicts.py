@@ -51,7 +51,7 @@ GOOD = verdicts.Testimony(
 )
 BARE = replace(GOOD, sight=replace(INSIDE, vsock="done"), status={"Seccomp": "0"}, userns="ENOSPC")
 OWNER = (4_000_000_000, 4_000_000_000)
-HOST = HostSide(owner=OWNER, written_by=OWNER, is_slots_own=True)
+HOST = HostSide(owner=OWNER, written_by=OWNER)
 
 
 def failed(
@@ -145,10 +145,3 @@ def test_user_namespaces_that_only_the_filter_forbids_are_named() -> None:
 
 def test_a_guest_that_writes_as_root_is_named() -> None:
     assert failed(host=replace(HOST, written_by=(0, 0))) == ["host's ids", "not root on the host"]
-
-
-def test_a_slot_may_not_be_somebodys_account() -> None:
-    assert failed(host=HostSide(owner=(0, 0), written_by=(0, 0), is_slots_own=True)) == [
-        "not root on the host",
-        "slot's user",
-    ]
