@@ -22,6 +22,7 @@ from farm.model import (
 )
 from sandbox.spec import Stream
 from tests.builders.worker.recorded import DATA, played, recordings
+from worker.agents.aider import AiderAgent
 from worker.agents.claude_code import ClaudeCodeAgent
 from worker.agents.codex import CodexAgent
 from worker.agents.command import CommandAgent
@@ -40,6 +41,7 @@ AGENTS: dict[str, Callable[[], Agent]] = {
     "codex, served": lambda: CodexAgent({"model": "m-1", "mcp": MCP, "skills": ["s"]}),
     "codex": lambda: CodexAgent({"model": "gpt-x", "required_skill": "a"}),
     "stand-in": lambda: StandInAgent({"model": "m", "required_skill": "a"}),
+    "aider": lambda: AiderAgent({"model": "m-1"}),
     "gemini-cli": lambda: GeminiCliAgent({"model": "m-1"}),
     "qwen-code": lambda: QwenCodeAgent({"model": "m-1"}),
     "mini-swe-agent": lambda: MiniSweAgent({"model": "m-1"}),
@@ -180,6 +182,7 @@ def test_normalised_options_are_json_and_make_the_same_agent(make: Callable[[], 
         (MiniSweAgent, {"model": "m-1"}),
         (OpencodeAgent, {"model": "m-1"}),
         (GeminiCliAgent, {"model": "m-1"}),
+        (AiderAgent, {"model": "m-1"}),
         (QwenCodeAgent, {"model": "m-1"}),
     ],
 )

@@ -7,6 +7,7 @@ import pytest
 from farm.model import RequestEnd, Wire
 from tests.builders.worker.live import REAL_KEY, Stage
 from tests.services.provider import serving
+from worker.agents.aider import AiderAgent
 from worker.agents.gemini_cli import GeminiCliAgent
 from worker.agents.opencode import OpencodeAgent
 from worker.agents.qwen_code import QwenCodeAgent
@@ -48,3 +49,22 @@ def test_a_session_does_its_work_is_counted_alike_and_sees_no_real_key(name: str
 
     assert REAL_KEY.encode() not in lived.files["seen"]
     assert lived.survivors == []
+
+
+@pytest.mark.parametrize("wire", AiderAgent.wires)
+def test_aider_edits_by_what_the_model_says_and_is_metered(wire: Wire, stage: Stage) -> None:
+    edit = "hello.txt\n```\nhello from the script\n```\n"
+    stage.wire = wire
+    with serving({"rules": [{"reply": {"text": edit, "usage": FIRST}}]}) as provider:
+        agent = AiderAgent({"model": "m-1", "edit_format": "whole"})
+        lived = stage.play(agent, provider.url, instructions="Speak of walruses.")
+        assert all("Speak of walruses." in asked.line() for asked in provider.requests)
+    assert (lived.report.problem, lived.files) == (None, {"hello.txt": b"hello from the script\n"})
+    assert (lived.door.ends, lived.door.tokens.whole) == ({RequestEnd.ANSWERED: 1}, 48000)
+
+
+def test_fact_43_a_key_that_is_refused_is_seen_at_the_door_where_aider_exits_with_0(stage: Stage) -> None:
+    with serving({"rules": [{"reply": {"error": {"status": 401}}}]}) as provider:
+        lived = stage.play(AiderAgent({"model": "m-1"}), provider.url)
+    assert (lived.report.exit.is_zero, lived.report.reason) == (True, "AuthenticationError")
+    assert lived.door.last_failure == RequestEnd.REJECTED
