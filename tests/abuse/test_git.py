@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from worker.collect.patch import Difference, difference_of
-from worker.trees.copying import Ownership, copy_tree, listing
+from worker.trees.copying import Ownership, copy_tree
 from worker.trees.git import commit_everything
-from worker.trees.scan import changes_between, scan
+from worker.trees.scan import changes_between, listing, scan
 
 ENV = {
     "PATH": "/usr/bin:/bin",

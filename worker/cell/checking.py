@@ -5,19 +5,22 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from farm.model import CheckRun, OracleFinding, SessionReport, WorkspaceMode
+from farm.model import CheckRun, ExitKind, OracleFinding, ProcessExit, SessionReport, WorkspaceMode
 from sandbox.errors import SandboxError, SandboxUnhealthyError
 from sandbox.spec import Bind, Stream
 from worker.cell.attempt import Attempt
 from worker.cell.boxes import Boxes, CheckPlan, disk_limit
 from worker.cell.cast import Cast
 from worker.cell.ports import Truth
+from worker.cell.pulse import Pulse
 from worker.cell.stops import VerifierBrokenError
 from worker.session import KIT, CheckResult, Kit, OracleRequest
 from worker.staging.ground import Ground
 from worker.staging.hidden import hidden_files
-from worker.trees.copying import copy_tree, listing
+from worker.trees.copying import copy_tree
+from worker.trees.errors import TreeLimitError
 from worker.trees.removing import remove_tree
+from worker.trees.scan import listing
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +32,24 @@ class Checks:
     boxes: Boxes
     ground: Ground
     truth: Truth
+    pulse: Pulse
 
     def verify(self) -> CheckRun | None:
-        """Run the visible verify on a copy of the workspace, so that what it writes is nobody's change."""
+        """Run the visible verify on a copy of the workspace, so that what it writes is nobody's change.
+
+        A workspace that breaks a bound of ours, its .git included, is not copied: that is the limit it reached.
+        """
         command = self.cast.task.verify
         if command is None:
             return None
         folder = self.boxes.folder
         workspace, copy = folder.workspace, folder.new_copy()
         try:
-            copy_tree(workspace, listing(workspace), copy, folder.owner)
+            copy_tree(workspace, listing(workspace, self.pulse.check), copy, folder.owner, self.pulse.check)
+        except TreeLimitError as error:
+            return CheckRun(exit=ProcessExit(kind=ExitKind.LIMIT, limit=error.limit, wall_s=0.0))
         except OSError as error:
-            # Holes are no holes in a copy: what fits on the cell's disk may not fit on another like it.
+            # Folders may grow when they are copied: what fits on the cell's disk may not fit on another like it.
             return CheckRun(exit=disk_limit(folder.disk_of(copy), error))
         plan = CheckPlan(command.argv, command.env, copy, command.limits, is_writable=True)
         result = self.boxes.run_check(plan)

@@ -165,12 +165,12 @@ class CellLine:
                 folder.note.write_bytes(canonical_json(attempt.claimed.lease))
                 copy_tree(template.path, template.listing, folder.workspace, folder.owner)
         boxes = Boxes(self._ports.sandbox, self._place.slot, folder, pulse.must_stop, image)
-        checks = Checks(cast, attempt, boxes, self._ground, self._ports.truth)
+        checks = Checks(cast, attempt, boxes, self._ground, self._ports.truth, pulse)
         with attempt.stage("sessions"):
             cell_doors = doors(cast, attempt, folder, self._ports.doors, attempt.narration.note_pressure)
             sessions = cast.program.perform(cast.prompt, CellSessions(cast, attempt, boxes, cell_doors, pulse, assets))
         with attempt.stage("collect"):
-            after = scan(folder.workspace)
+            after = scan(folder.workspace, pulse.check)
             churn = collect(attempt, template, folder, after)
         with attempt.stage("verify"):
             verify = checks.verify()

@@ -9,11 +9,10 @@ from farm.ports import BlobStore
 from worker.kept import Kept
 from worker.staging.placing import place_once
 from worker.trees.archive import unpack
-from worker.trees.copying import listing
 from worker.trees.errors import TreeError
 from worker.trees.git import commit_everything
 from worker.trees.removing import remove_tree
-from worker.trees.scan import Found, Tree, scan
+from worker.trees.scan import Found, Tree, listing, scan
 
 _FORMAT = 2
 """Raised when templates of the same inputs are made differently, so that old ones are not taken for new."""

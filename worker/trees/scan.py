@@ -9,22 +9,33 @@ import errno
 import hashlib
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
+from typing import TypeAlias
 
-from farm.model import GIB, Digest
-from worker.trees.errors import TreeError
+from farm.model import GIB, MIB, Digest
+from worker.trees.errors import TreeLimit, TreeLimitError
+from worker.trees.holes import extents, may_have_holes
 from worker.trees.opening import Beneath
+
+Check: TypeAlias = Callable[[], None]
+"""Called between the steps of long work, no more than MIB bytes or a file apart; what it raises ends the work."""
 
 GIT_FOLDER = ".git"
 MOST_ENTRIES = 200_000
 MOST_DEPTH = 256
 MOST_BYTES = 8 * GIB
-_CHUNK = 1 << 20
+"""As the files' sizes tell it: to hash so many takes seconds, but they have to be written first."""
+MOST_HOLE_BYTES = GIB
+"""Holes cost their guest nothing, and us as much to hash as anything else."""
+MOST_PATH_BYTES = 4095
+"""The kernel opens nothing by a longer path."""
+MOST_NAMING = 64 * MIB
+"""Characters of all paths together: they are what we keep in memory."""
 _MOST_SHOWN = 300
 _ITS_DOING = {errno.EACCES, errno.ELOOP, errno.ENAMETOOLONG, errno.ENXIO, errno.EXDEV}
 """What a guest can make an opening fail with: closed folders, which only root reads on, paths over 4096 bytes, …"""
@@ -95,67 +106,94 @@ def changes_between(before: Tree, after: Tree) -> Changes:
     )
 
 
-def scan(root: Path) -> Tree:
-    """Fingerprint what is below `root`; raise TreeError past the bounds of this module, or for what we may not read."""
-    with Beneath(root) as folder:
-        try:
-            return _scan(folder)
-        except OSError as error:
-            if error.errno in _ITS_DOING:
-                what = f"{error.strerror}, {shown(str(error.filename))[:_MOST_SHOWN]}"
-                raise TreeError(f"the workspace can't be read: {what}") from error
-            raise
+def go_on() -> None:
+    """Check nothing."""
 
 
-def _scan(root: Beneath) -> Tree:
-    entries: dict[str, Entry] = {}
-    total = 0
-    for found in _walk(root, with_git=False):
-        if stat.S_ISDIR(found.status.st_mode):
-            continue
-        total += found.status.st_size
-        if total > MOST_BYTES:
-            raise TreeError(f"the workspace holds more than {MOST_BYTES} bytes")
-        entries[found.path] = _entry(root, found)
-    return Tree(entries)
+def scan(root: Path, check: Check = go_on) -> Tree:
+    """Fingerprint what is below `root`; raise TreeLimitError past the bounds of this module, or for what is closed.
 
-
-def walk(root: Path, *, with_git: bool = False) -> Iterator[Found]:
-    """Yield every entry below `root`, folders before what they hold, without following links.
-
-    The top-level .git is left out unless `with_git`. Raises TreeError for too many entries or too many levels.
+    The bounds hold before the first file is hashed, but for that of holes, which are looked for on the way.
     """
-    with Beneath(root) as folder:
-        yield from _walk(folder, with_git=with_git)
+    with Beneath(root) as folder, blaming_the_tree():
+        found = tuple(_walk(folder, check, with_git=False))
+        hashing = _Hashing(folder, check)
+        return Tree({one.path: hashing.entry(one) for one in found if not stat.S_ISDIR(one.status.st_mode)})
 
 
-def _walk(root: Beneath, *, with_git: bool) -> Iterator[Found]:
-    count = 0
+def listing(root: Path, check: Check = go_on) -> tuple[Found, ...]:
+    """List all that is below `root`, .git included, folders before what they hold, without following links.
+
+    Raises TreeLimitError past the bounds of this module, which hold for all that is listed.
+    """
+    with Beneath(root) as folder, blaming_the_tree():
+        return tuple(_walk(folder, check, with_git=True))
+
+
+@contextmanager
+def blaming_the_tree() -> Iterator[None]:
+    """Turn what whoever made a tree can make its reading fail with into a TreeLimitError."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _ITS_DOING:
+            raise
+        what = f"{error.strerror}, {shown(str(error.filename))[:_MOST_SHOWN]}"
+        raise TreeLimitError(TreeLimit.UNREADABLE, f"the workspace can't be read: {what}") from error
+
+
+def _walk(root: Beneath, check: Check, *, with_git: bool) -> Iterator[Found]:
+    count = _Count()
     folders = [""]
     while folders:
         folder = folders.pop()
         if folder.count("/") >= MOST_DEPTH:
-            raise TreeError(f"the workspace is more than {MOST_DEPTH} folders deep")
-        with _listed(root, folder) as listing:
-            for item in listing:
-                path = f"{folder}/{item.name}" if folder else item.name
+            raise TreeLimitError(TreeLimit.DEPTH, f"the workspace is more than {MOST_DEPTH} folders deep")
+        with _listed(root, folder) as entries:
+            for entry in entries:
+                path = f"{folder}/{entry.name}" if folder else entry.name
                 if path == GIT_FOLDER and not with_git:
                     continue
-                count += 1
-                if count > MOST_ENTRIES:
-                    raise TreeError(f"the workspace holds more than {MOST_ENTRIES} entries")
-                found = Found(path, item.stat(follow_symlinks=False))
+                check()
+                found = Found(path, entry.stat(follow_symlinks=False))
+                count.add(found)
                 if stat.S_ISDIR(found.status.st_mode):
                     folders.append(path)
                 yield found
+
+
+@dataclass(slots=True)
+class _Count:
+    """What was seen so far, against the bounds."""
+
+    entries: int = 0
+    size: int = 0
+    naming: int = 0
+
+    def add(self, found: Found) -> None:
+        """Count an entry; raise TreeLimitError when it is one too many."""
+        path = found.path
+        if 4 * len(path) > MOST_PATH_BYTES < len(os.fsencode(path)):
+            what = f"a path is longer than {MOST_PATH_BYTES} bytes, {shown(path)[:_MOST_SHOWN]}"
+            raise TreeLimitError(TreeLimit.UNREADABLE, f"the workspace can't be read: {what}")
+        self.entries += 1
+        self.naming += len(path)
+        if self.entries > MOST_ENTRIES:
+            raise TreeLimitError(TreeLimit.FILES, f"the workspace holds more than {MOST_ENTRIES} entries")
+        if self.naming > MOST_NAMING:
+            raise TreeLimitError(TreeLimit.FILES, f"the workspace's paths have more than {MOST_NAMING} characters")
+        if not stat.S_ISDIR(found.status.st_mode):
+            self.size += found.status.st_size
+        if self.size > MOST_BYTES:
+            raise TreeLimitError(TreeLimit.BYTES, f"the workspace holds more than {MOST_BYTES} bytes")
 
 
 @contextmanager
 def _listed(root: Beneath, folder: str) -> Iterator[Iterator[os.DirEntry[str]]]:
     descriptor = root.folder(folder)
     try:
-        with os.scandir(descriptor) as listing:
-            yield listing
+        with os.scandir(descriptor) as entries:
+            yield entries
     finally:
         os.close(descriptor)
 
@@ -165,21 +203,42 @@ def shown(path: str) -> str:
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
-def _entry(root: Beneath, found: Found) -> Entry:
-    mode, size = found.status.st_mode, found.status.st_size
-    if stat.S_ISREG(mode):
-        return Entry(EntryKind.FILE, bool(mode & 0o100), size, _hash_of(root.file(found.path)))
-    if stat.S_ISLNK(mode):
-        target = root.link(found.path)
-        return Entry(EntryKind.LINK, executable=False, size=len(target), content=hashlib.sha256(target).hexdigest())
-    return Entry(EntryKind.OTHER, executable=False, size=0, content=f"{stat.S_IFMT(mode):o}")
+@dataclass(slots=True)
+class _Hashing:
+    """Reads entries, and counts the holes in them."""
 
+    root: Beneath
+    check: Check
+    holes: int = 0
 
-def _hash_of(descriptor: int) -> str:
-    try:
-        state = hashlib.sha256()
-        while chunk := os.read(descriptor, _CHUNK):
-            state.update(chunk)
-        return state.hexdigest()
-    finally:
-        os.close(descriptor)
+    def entry(self, found: Found) -> Entry:
+        mode, size = found.status.st_mode, found.status.st_size
+        if stat.S_ISREG(mode):
+            return Entry(EntryKind.FILE, bool(mode & 0o100), size, self._hash_of(found))
+        if stat.S_ISLNK(mode):
+            target = self.root.link(found.path)
+            return Entry(EntryKind.LINK, executable=False, size=len(target), content=hashlib.sha256(target).hexdigest())
+        return Entry(EntryKind.OTHER, executable=False, size=0, content=f"{stat.S_IFMT(mode):o}")
+
+    def _hash_of(self, found: Found) -> str:
+        descriptor = self.root.file(found.path)
+        try:
+            if may_have_holes(found.status):
+                self._count_holes(descriptor, found.status.st_size)
+            state = hashlib.sha256()
+            self.check()
+            while chunk := os.read(descriptor, MIB):
+                state.update(chunk)
+                self.check()
+            return state.hexdigest()
+        finally:
+            os.close(descriptor)
+
+    def _count_holes(self, descriptor: int, size: int) -> None:
+        self.holes += size
+        for extent in extents(descriptor, size):
+            self.check()
+            self.holes -= extent.end - extent.start
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        if self.holes > MOST_HOLE_BYTES:
+            raise TreeLimitError(TreeLimit.BYTES, f"the workspace holds more than {MOST_HOLE_BYTES} bytes of holes")

@@ -20,6 +20,15 @@ MIB = 1 << 20
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a disk of a fixed size")
 CAPPED = SHORT.model_copy(update={"disk_bytes": 8 * MIB, "inodes": 200, "memory_bytes": 256 * MIB})
 FILL = "head -c 16000000 /dev/zero >{}/big; rm -f {}/big.never; sleep 0.1"
+CROWD = """
+import os
+open("one", "w").close()
+try:
+    for number in range(60000):
+        os.link("one", f"{number:0250}")
+except OSError:
+    pass
+"""
 LITTER = "i=0; while [ $i -lt 400 ]; do : >{}/f$i || exit 0; i=$((i+1)); done"
 
 
@@ -123,15 +132,25 @@ def test_a_session_that_finds_no_room_to_start_is_the_arms_limit_not_a_fault(far
 
 @needs_root
 def test_a_copy_for_verify_that_grows_past_its_disk_is_that_checks_limit(farm: Make, run: Run) -> None:
-    """Files with holes take no room until they are copied."""
-    holes = "for i in 1 2 3 4; do truncate -s 4M hole$i; done"
-    cell = farm(step(holes), limits=CAPPED, task={"verify": verify("true")})
+    """A folder that is filled in the order in which another lists its names is split more often than that was."""
+    cell = farm(step(f"python3 -c '{CROWD}'"), limits=CAPPED, task={"verify": verify("true")})
     run(cell)
     evidence = evidence_of(cell)
+    assert "disk" in evidence.sessions[0].exit.limits_touched
     assert evidence.verify is not None
     assert (evidence.verify.exit.kind, evidence.verify.exit.limit) == (ExitKind.LIMIT, "disk")
     assert evidence.oracle.correct is True
     assert mounts(cell.root) == []
+
+
+@needs_root
+def test_files_with_holes_are_copied_to_a_disk_that_could_not_hold_what_they_show(farm: Make, run: Run) -> None:
+    holes = "for i in 1 2 3 4; do truncate -s 4M hole$i; done"
+    cell = farm(step(holes), limits=CAPPED, task={"verify": verify("test $(stat -c %s hole4) = 4194304")})
+    run(cell)
+    verified = evidence_of(cell).verify
+    assert verified is not None
+    assert (verified.exit.kind, verified.exit.code) == (ExitKind.EXITED, 0)
 
 
 @needs_root

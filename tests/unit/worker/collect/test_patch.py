@@ -8,9 +8,9 @@ import pytest
 
 from farm.model import Churn
 from worker.collect.patch import MOST_PATCH_BYTES, Difference, Patch, difference_of
-from worker.trees.copying import Ownership, copy_tree, listing
+from worker.trees.copying import Ownership, copy_tree
 from worker.trees.git import commit_everything
-from worker.trees.scan import changes_between, scan
+from worker.trees.scan import changes_between, listing, scan
 
 
 @pytest.fixture

@@ -1,16 +1,18 @@
 """Fingerprints of workspaces."""
 
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from farm.model import MIB
 from worker.collect.outputs import OutputCaps, take_outputs
-from worker.trees.copying import Ownership, copy_tree, listing
-from worker.trees.errors import TreeError
+from worker.trees.copying import Ownership, copy_tree
+from worker.trees.errors import TreeError, TreeLimit, TreeLimitError
 from worker.trees.removing import remove_tree
-from worker.trees.scan import EntryKind, changes_between, scan, shown
+from worker.trees.scan import EntryKind, changes_between, listing, scan, shown
 
 
 @pytest.fixture
@@ -152,5 +154,85 @@ def test_a_path_longer_than_the_kernel_takes_is_the_guests_doing(place: Path) ->
         os.close(descriptor)
         descriptor = following
     os.close(descriptor)
-    with pytest.raises(TreeError, match="name too long"):
+    with pytest.raises(TreeError, match="longer than 4095 bytes"):
         scan(place)
+
+
+def go_down(place: Path, name: str, levels: int) -> int:
+    """Make folders in folders, and give the last one opened."""
+    descriptor = os.open(place, os.O_RDONLY)
+    for _ in range(levels):
+        os.mkdir(name, dir_fd=descriptor)
+        following = os.open(name, os.O_RDONLY, dir_fd=descriptor)
+        os.close(descriptor)
+        descriptor = following
+    return descriptor
+
+
+def test_a_pipe_at_such_a_path_is_no_way_around_it(place: Path) -> None:
+    """Nobody opens it here; somebody else would find that it can't be looked at."""
+    folder = go_down(place, "d" * 255, 15)
+    os.mkfifo("p" * 255, dir_fd=folder)
+    assert len(scan(place).entries) == 4
+    os.mkdir("q" * 250, dir_fd=folder)
+    os.mkfifo("q" * 250 + "/ppppp", dir_fd=folder)
+    os.close(folder)
+    with pytest.raises(TreeLimitError) as caught:
+        scan(place)
+    assert caught.value.limit is TreeLimit.UNREADABLE
+
+
+def test_paths_are_bounded_by_what_they_take_in_memory(place: Path) -> None:
+    folder = go_down(place, "d" * 255, 15)
+    for number in range(17_000):
+        os.mkdir(f"{number:0200}", dir_fd=folder)
+    os.close(folder)
+    with pytest.raises(TreeLimitError, match="characters") as caught:
+        scan(place)
+    assert caught.value.limit is TreeLimit.FILES
+
+
+def sparse(path: Path, size: int) -> None:
+    with path.open("wb") as file:
+        file.truncate(size)
+
+
+def test_a_workspace_too_large_is_refused_before_anything_is_hashed(place: Path) -> None:
+    for number in range(9):
+        sparse(place / f"{number}", 1000 * MIB)
+    began = time.process_time()
+    with pytest.raises(TreeLimitError, match=r"more than 8589934592 bytes$") as caught:
+        scan(place)
+    assert time.process_time() - began < 0.5
+    assert caught.value.limit is TreeLimit.BYTES
+
+
+def test_holes_are_bounded_by_themselves(place: Path) -> None:
+    for number in range(5):
+        sparse(place / f"{number}", 250 * MIB)
+    with pytest.raises(TreeLimitError, match="of holes") as caught:
+        scan(place)
+    assert caught.value.limit is TreeLimit.BYTES
+
+
+def test_a_hole_has_the_fingerprint_of_the_zeros_that_it_shows(place: Path) -> None:
+    with (place / "b").open("wb") as file:
+        file.truncate(3 * MIB)
+        os.pwrite(file.fileno(), b"x", 2 * MIB)
+    before = scan(place).digest
+    (place / "b").write_bytes((place / "b").read_bytes())
+    assert scan(place).digest == before
+
+
+def test_a_scan_can_be_stopped_within_a_file(place: Path) -> None:
+    (place / "b").write_bytes(bytes(9 * MIB))
+    asked = 0
+
+    def check() -> None:
+        nonlocal asked
+        asked += 1
+        if asked == 12:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        scan(place, check)
