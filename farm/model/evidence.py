@@ -199,7 +199,10 @@ class Evidence(Value):
     sandbox: dict[str, JsonValue]
     """Backend, versions, digests, how limits are enforced: the backend's own facts."""
     workspace_before: Digest
-    workspace_after: Digest
+    workspace_after: Digest | None
+    """None: the sessions left what we do not take in, and `workspace_limit` says why."""
+    workspace_limit: str | None = None
+    """workspace_bytes, workspace_files, workspace_depth, workspace_unreadable: which bound of ours they broke."""
     sessions: tuple[SessionReport, ...]
     verify: CheckRun | None = None
     oracle: OracleFinding

@@ -212,9 +212,9 @@ def test_a16_an_extended_attribute_does_not_come_out_and_does_no_harm(out: Path)
 
 
 def test_a17_a18_no_swap_of_names_leads_outside_and_the_race_was_on() -> None:
-    ran = subprocess.run([sys.executable, RACE, "500"], capture_output=True, text=True, check=False)
+    ran = subprocess.run([sys.executable, RACE, "2000"], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert ran.stdout.count("collector 0 leaks of 500") == 2
+    assert ran.stdout.count("collector 0 leaks of 2000") == 2
     assert "None" not in ran.stdout
 
 

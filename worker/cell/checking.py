@@ -11,6 +11,7 @@ from sandbox.spec import Bind, Stream
 from worker.cell.attempt import Attempt
 from worker.cell.boxes import Boxes, CheckPlan, disk_limit
 from worker.cell.cast import Cast
+from worker.cell.left import BrokenBound, Left
 from worker.cell.ports import Truth
 from worker.cell.pulse import Pulse
 from worker.cell.stops import VerifierBrokenError
@@ -57,11 +58,14 @@ class Checks:
         self._keep("verify", result)
         return CheckRun(exit=result.exit)
 
-    def judge(self, sessions: tuple[SessionReport, ...]) -> OracleFinding:
+    def judge(self, sessions: tuple[SessionReport, ...], left: Left) -> OracleFinding:
         """Ask the hidden oracle; a verifier that could not be started is tried once more.
 
-        Raises VerifierBrokenError when it could not be started twice.
+        A workspace that breaks a bound of ours is a wrong answer, and nobody is asked. Raises VerifierBrokenError when
+        the verifier could not be started twice.
         """
+        if isinstance(left, BrokenBound):
+            return OracleFinding(correct=False, answer_error=left.told)
         with self._hidden() as hidden:
             try:
                 return self._ask(sessions, hidden)

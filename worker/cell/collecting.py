@@ -3,6 +3,7 @@
 from farm.model import Churn
 from worker.cell.attempt import Attempt
 from worker.cell.faults import recordable
+from worker.cell.left import BrokenBound, Left
 from worker.collect.outputs import OutputCaps, take_outputs
 from worker.collect.patch import difference_of
 from worker.staging.ground import CellFolder
@@ -12,9 +13,9 @@ from worker.trees.removing import remove_tree
 from worker.trees.scan import Tree, changes_between
 
 
-def collect(attempt: Attempt, template: Template, folder: CellFolder, after: Tree) -> Churn | None:
+def collect(attempt: Attempt, template: Template, folder: CellFolder, left: Left) -> Churn | None:
     """Keep the patch and the outputs as the sessions left them, before a check can touch the workspace; count it."""
-    churn = _keep_patch(attempt, template, folder, after)
+    churn = None if isinstance(left, BrokenBound) else _keep_patch(attempt, template, folder, left)
     outputs = take_outputs(folder.out, OutputCaps())
     for file in outputs.taken:
         attempt.keeper.keep(f"out/{file.path}", "application/octet-stream", file.body)

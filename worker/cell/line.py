@@ -35,6 +35,7 @@ from worker.cell.claims import Claims, release, tell
 from worker.cell.collecting import collect
 from worker.cell.doors import doors
 from worker.cell.faults import ANSWERABLE, fault_of, fault_of_bug, recordable
+from worker.cell.left import BrokenBound, look_at
 from worker.cell.metrics import measure
 from worker.cell.narration import Narration
 from worker.cell.ports import Claimed, LinePorts, Place, Timing
@@ -48,7 +49,6 @@ from worker.staging.ground import CellFolder, Ground
 from worker.staging.templates import Templates
 from worker.trees.copying import Ownership, copy_tree
 from worker.trees.errors import TreeError
-from worker.trees.scan import scan
 
 _log = structlog.get_logger()
 
@@ -170,23 +170,24 @@ class CellLine:
             cell_doors = doors(cast, attempt, folder, self._ports.doors, attempt.narration.note_pressure)
             sessions = cast.program.perform(cast.prompt, CellSessions(cast, attempt, boxes, cell_doors, pulse, assets))
         with attempt.stage("collect"):
-            after = scan(folder.workspace, pulse.check)
-            churn = collect(attempt, template, folder, after)
+            left = look_at(folder.workspace, pulse.check)
+            churn = collect(attempt, template, folder, left)
         with attempt.stage("verify"):
             verify = checks.verify()
             pulse.check()
         with attempt.stage("oracle"):
-            oracle = checks.judge(sessions)
+            oracle = checks.judge(sessions, left)
             pulse.check()
         return Evidence(
             lock=cast.lock,
             sandbox=self._facts | {"disk": self._disks.told(cast.task.limits)} | ({"image": image} if image else {}),
             workspace_before=template.tree.digest,
-            workspace_after=after.digest,
+            workspace_after=None if isinstance(left, BrokenBound) else left.digest,
+            workspace_limit=left.limit if isinstance(left, BrokenBound) else None,
             sessions=sessions,
             verify=verify,
             oracle=oracle,
-            scope=scope_finding(cast.task, template.tree, after, folder.workspace),
+            scope=scope_finding(cast.task, template.tree, left, folder.workspace, pulse.check),
             churn=churn,
             metrics=measure(cast.plan.metrics, sessions, oracle),
         )

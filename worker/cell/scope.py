@@ -3,20 +3,26 @@
 from pathlib import Path
 
 from farm.model import Scope, ScopeFinding, Task, WorkspaceMode, matches_any
-from worker.trees.scan import Entry, EntryKind, Tree, changes_between, scan, shown
+from worker.cell.left import BrokenBound, Left, look_at
+from worker.trees.scan import Check, Entry, EntryKind, Tree, changes_between, shown
 
 _MOST_LISTED = 200
 
 
-def scope_finding(task: Task, before: Tree, after: Tree, workspace: Path) -> ScopeFinding:
+def scope_finding(task: Task, before: Tree, left: Left, workspace: Path, check: Check) -> ScopeFinding:
     """Check twice: as the sessions left the workspace, and as it is now that the oracle has run.
 
-    An oracle that sees the workspace read-only can't have changed it: nothing is read again.
+    An oracle that saw the workspace read-only, or not at all, can't have changed it: nothing is read again. A workspace
+    that breaks a bound of ours is out of any scope: nobody can say what was changed in it.
     """
-    first = out_of_scope(before, after, task.scope)
-    can_differ = task.oracle.workspace is WorkspaceMode.WRITABLE
-    second = out_of_scope(before, scan(workspace), task.scope) if can_differ else first
+    first = _broken(before, left, task.scope)
+    can_differ = task.oracle.workspace is WorkspaceMode.WRITABLE and isinstance(left, Tree)
+    second = _broken(before, look_at(workspace, check), task.scope) if can_differ else first
     return ScopeFinding(before_oracle=first, after_oracle=second)
+
+
+def _broken(before: Tree, left: Left, scope: Scope) -> tuple[str, ...]:
+    return (left.told,) if isinstance(left, BrokenBound) else out_of_scope(before, left, scope)
 
 
 def out_of_scope(before: Tree, after: Tree, scope: Scope) -> tuple[str, ...]:

@@ -1,0 +1,32 @@
+"""What the sessions left in the workspace: a tree to compare, or a bound of ours that they broke."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from worker.cell.faults import recordable
+from worker.trees.errors import TreeLimit, TreeLimitError
+from worker.trees.scan import Check, Tree, scan
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenBound:
+    """Which bound a workspace breaks: such a one is compared with nothing, and nobody judges it."""
+
+    limit: TreeLimit
+    detail: str
+
+    @property
+    def told(self) -> str:
+        return f"{self.limit}: {self.detail}"
+
+
+Left: TypeAlias = Tree | BrokenBound
+
+
+def look_at(workspace: Path, check: Check) -> Left:
+    """Fingerprint a workspace whose guests are dead; that they made one too large to take in is data."""
+    try:
+        return scan(workspace, check)
+    except TreeLimitError as error:
+        return BrokenBound(error.limit, recordable(str(error)))
