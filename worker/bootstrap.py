@@ -29,10 +29,11 @@ from worker.health.fitness import Fitness
 from worker.health.git_probe import git_probe
 from worker.health.heartbeat import Heartbeat
 from worker.health.shutdown import ShutdownFlag, SignalsOrShutdown
-from worker.providers import Provider, key_of, read_providers
+from worker.providers import Provider, ensure_translated, key_of, read_providers
 from worker.settings import WorkerSettings
 from worker.staging.ground import clear_leftovers
 from worker.staging.slots import take_slot
+from worker.translator import Translator, has_litellm
 
 _CLEARING_S = 30.0
 """How long a worker's start may be held up by what dead ones left."""
@@ -69,7 +70,9 @@ def redactor() -> Redactor:
 @cache
 def known_providers() -> Mapping[str, Provider]:
     """Read the providers, once; raise SpecError for what is wrong with their file."""
-    return read_providers(read_settings().providers)
+    found = read_providers(read_settings().providers)
+    ensure_translated(found, has_translator=has_litellm())
+    return found
 
 
 def offers() -> tuple[str, ...]:
@@ -110,7 +113,9 @@ def upstream(name: str) -> Upstream:
         )
     key = key_of(name, known[name], os.environ)  # noqa: TID251 (a bootstrap reads the environment)
     redactor().learn(key)
-    return Upstream(name, frozenset(known[name].wires), known[name].url.rstrip("/"), key)
+    provider = known[name]
+    translated = frozenset() if provider.translate is None else frozenset({provider.translate})
+    return Upstream(name, frozenset(provider.wires), provider.url.rstrip("/"), key, translated)
 
 
 def warm_up() -> None:
@@ -199,10 +204,11 @@ def make_line(flag: ShutdownFlag, fitness: Fitness) -> CellLine:
             fitness=fitness,
             redactor=redactor(),
             doors=DoorPorts(
-                Gateway(system_clock.SystemClock()),
-                upstream,
-                lambda: (*offers(), *image_offers(sandbox)),
-                installed_programs(),
+                gateway=Gateway(system_clock.SystemClock()),
+                upstream=upstream,
+                offers=lambda: (*offers(), *image_offers(sandbox)),
+                programs=installed_programs(),
+                translator=Translator(system_clock.SystemClock()),
             ),
         )
         holder = f"{settings.host}/{secrets.token_hex(6)}"

@@ -2,7 +2,10 @@
 
     # FARM_PROVIDERS=/etc/cellfarm/providers.yaml
     anthropic: {wires: [anthropic], url: https://proxy.example/anthropic, key_file: /run/secrets/anthropic}
-    local: {wires: [chat], url: http://127.0.0.1:8000}
+    local: {wires: [chat], url: http://127.0.0.1:8000, translate: anthropic}
+
+With `translate`, agents that speak Anthropic Messages can ask a provider that speaks an OpenAI wire; the extra
+`litellm` does it.
 
 A key stands in an environment variable of the worker or in a file, never in this one. It is looked up when a session
 begins, so that a new key needs no restart where it stands in a file.
@@ -11,7 +14,7 @@ begins, so that a new key needs no restart where it stands in a file.
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
 import yaml
@@ -19,6 +22,7 @@ from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
 from farm.errors import SpecError, TransientError
 from farm.model import Name, Value, Wire
+from worker.translator import INSTALL, UNDERSTOOD
 
 _MOST_FILE_BYTES = 1 << 20
 _MOST_KEY_BYTES = 16 << 10
@@ -35,6 +39,18 @@ class Provider(Value):
     key_env: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = None
     key_file: Path | None = None
     """Neither: the provider wants no key."""
+    translate: Literal[Wire.ANTHROPIC] | None = None
+    """A wire that it does not speak, and that agents may speak to it all the same."""
+
+    @model_validator(mode="after")
+    def _can_be_translated(self) -> Self:
+        if self.translate in self.wires:
+            raise ValueError(f"the provider speaks {self.translate} itself; leave translate out")
+        if self.translate is not None and not any(wire in self.wires for wire in UNDERSTOOD):
+            raise ValueError(
+                f"{self.translate} can be translated into {' and '.join(UNDERSTOOD)}; wires has none of them"
+            )
+        return self
 
     @model_validator(mode="after")
     def _key_is_kept(self) -> Self:
@@ -64,6 +80,13 @@ _FILE = TypeAdapter(dict[Name, Provider])
 def read_providers(path: Path | None) -> Mapping[str, Provider]:
     """Give the providers by name; raise SpecError naming the file, the field and the value that is wrong."""
     return _KNOWN if path is None else {**_KNOWN, **_read(path)}
+
+
+def ensure_translated(providers: Mapping[str, Provider], *, has_translator: bool) -> None:
+    """Raise SpecError when a provider is to be translated and this host can't."""
+    for name, provider in providers.items():
+        if provider.translate is not None and not has_translator:
+            raise SpecError(f"FARM_PROVIDERS: {name}.translate needs LiteLLM; {INSTALL}, or leave it out")
 
 
 def key_of(name: str, provider: Provider, environment: Mapping[str, str]) -> str:

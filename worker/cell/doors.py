@@ -4,8 +4,8 @@ A session that could not be what it was meant to be because its provider did not
 arm: that is the provider's fault, and the attempt's. All else that a provider says is the session's own business.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +16,8 @@ from worker.cell.attempt import Attempt
 from worker.cell.cast import Cast
 from worker.cell.ports import DoorPorts
 from worker.cell.stops import ProviderFailedError
-from worker.gateway import OnPressure, OpenDoor, Pass, Purse, Upstream
+from worker.cell.translation import Translation, TwoDoors, can_translate
+from worker.gateway import OpenDoor, Pass, Purse, Upstream
 from worker.session import AGENT, AgentProgram
 from worker.staging.ground import CellFolder
 
@@ -30,7 +31,7 @@ class SessionDoor:
     """An open door: where its socket is, and what goes through it."""
 
     socket: Path
-    traffic: OpenDoor
+    traffic: OpenDoor | TwoDoors
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +44,20 @@ class Doors:
     upstream: Upstream | None
     """None: the arm names no provider, and no session has a door."""
     purse: Purse
-    on_pressure: OnPressure
+    must_stop: Callable[[], bool]
 
     def wire(self, wires: tuple[Wire, ...]) -> Wire | None:
-        """Choose the first of an agent's wires that the provider speaks; TransientError when it speaks none."""
+        """Choose the first of an agent's wires that the provider speaks, or else that can be translated for it.
+
+        Raises TransientError when there is none.
+        """
         if self.upstream is None:
             return None
         for wire in wires:
             if wire in self.upstream.wires:
+                return wire
+        for wire in wires:
+            if can_translate(wire, self.upstream):
                 return wire
         spoken = ", ".join(sorted(self.upstream.wires))
         raise TransientError(
@@ -65,27 +72,38 @@ class Doors:
         return (Bind(self.ports.programs.place(wanted), AGENT),)
 
     @contextmanager
-    def open(self, name: str, models: tuple[str, ...]) -> Iterator[SessionDoor | None]:
+    def open(self, name: str, models: tuple[str, ...], wire: Wire | None) -> Iterator[SessionDoor | None]:
         """Open the door of the session called `name` for the block; what it used is kept, however the block ends."""
         if self.upstream is None:
             yield None
             return
-        socket = self.folder.new_socket()
-        owner = (self.folder.owner.uid, self.folder.owner.gid)
-        pass_ = Pass(self.upstream, models, self.purse)
-        traffic: OpenDoor | None = None
+        socket, pass_ = self.folder.new_socket(), Pass(self.upstream, models, self.purse)
+        way = self._direct(socket, pass_) if wire in self.upstream.wires else self._translated(socket, pass_)
+        traffic: OpenDoor | TwoDoors | None = None
         try:
-            with self.ports.gateway.open(socket, owner, pass_, self.on_pressure) as traffic:
+            with way as traffic:
                 yield SessionDoor(socket, traffic)
         finally:
             if traffic is not None:
                 self.attempt.keeper.keep(f"session.{name}.usage", "application/jsonl", traffic.log())
 
+    def _direct(self, socket: Path, pass_: Pass) -> AbstractContextManager[OpenDoor]:
+        return self.ports.gateway.open(socket, self._owner, pass_, self.attempt.narration.note_pressure)
 
-def doors(cast: Cast, attempt: Attempt, folder: CellFolder, ports: DoorPorts, on_pressure: OnPressure) -> Doors:
+    def _translated(self, socket: Path, pass_: Pass) -> AbstractContextManager[TwoDoors]:
+        ports = self.ports
+        doors = Translation(ports.gateway, ports.translator, self.must_stop, self.attempt.narration.note_pressure)
+        return doors.open(socket, self._owner, pass_, self.folder.new_socket())
+
+    @property
+    def _owner(self) -> tuple[int, int]:
+        return (self.folder.owner.uid, self.folder.owner.gid)
+
+
+def doors(cast: Cast, attempt: Attempt, folder: CellFolder, ports: DoorPorts, must_stop: Callable[[], bool]) -> Doors:
     """Make an attempt's doors; raise TransientError when this host does not know the provider, or its key."""
     upstream = None if cast.arm.provider is None else ports.upstream(cast.arm.provider)
-    return Doors(ports, attempt, folder, upstream, Purse(cast.plan.cell_budget, cast.prices), on_pressure)
+    return Doors(ports, attempt, folder, upstream, Purse(cast.plan.cell_budget, cast.prices), must_stop)
 
 
 def with_door(report: SessionReport, door: DoorReport) -> SessionReport:

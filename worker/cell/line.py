@@ -98,6 +98,7 @@ class CellLine:
     def close(self) -> None:
         """Give the host's folders back and end the sandbox's own processes, at the process's end."""
         self._ports.doors.gateway.close()
+        self._ports.doors.translator.close()
         self._ports.sandbox.close()
         if self._undead is None:
             self._ground.close()
@@ -167,7 +168,7 @@ class CellLine:
         boxes = Boxes(self._ports.sandbox, self._place.slot, folder, pulse.must_stop, image)
         checks = Checks(cast, attempt, boxes, self._ground, self._ports.truth, pulse)
         with attempt.stage("sessions"):
-            cell_doors = doors(cast, attempt, folder, self._ports.doors, attempt.narration.note_pressure)
+            cell_doors = doors(cast, attempt, folder, self._ports.doors, pulse.must_stop)
             sessions = cast.program.perform(cast.prompt, CellSessions(cast, attempt, boxes, cell_doors, pulse, assets))
         with attempt.stage("collect"):
             left = look_at(folder.workspace, pulse.check)

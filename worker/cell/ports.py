@@ -12,6 +12,7 @@ from sandbox.spec import Sandbox
 from worker.agents.installed import InstalledPrograms
 from worker.gateway import Gateway, Upstream
 from worker.health.fitness import Fitness
+from worker.translator import Translator
 
 
 class PluginSource(Protocol):
@@ -75,6 +76,7 @@ class DoorPorts:
     """Say what sessions find here: providers that are reached, agents' programs, images."""
     programs: InstalledPrograms
     """The CLIs of agents that this host has."""
+    translator: Translator
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,19 +38,19 @@ class CellSessions:
         """Run one session; raise StoppedError when the attempt must stop, its partial streams kept."""
         self.pulse.check()
         self._take_name(name)
-        cast = self.cast
+        cast, wire = self.cast, self.doors.wire(self.cast.agent.wires)
         request = SessionRequest(
             name=name,
             cell=cast.cell,
             task=cast.task,
             prompt=prompt,
             instructions=cast.instructions,
-            wire=self.doors.wire(cast.agent.wires),
+            wire=wire,
         )
         launch = cast.agent.launch(request)
         parser = cast.agent.parser(name)
         self.attempt.narration.follow(name, parser)
-        with self.doors.open(name, launch.models) as door:
+        with self.doors.open(name, launch.models, wire) as door:
             ended = self._run(name, launch, parser, door)
         report = parser.finish(ended)
         self.pulse.check()

@@ -24,6 +24,8 @@ class Upstream:
     """http(s)://host[:port][/prefix], without a trailing slash: a request's own path is appended."""
     key: str = field(repr=False)
     """Put into each request; '': the provider asks for none."""
+    translated: frozenset[Wire] = frozenset()
+    """Wires that agents may speak to it all the same: something of ours makes one of `wires` of them."""
 
     def __post_init__(self) -> None:
         try:

@@ -47,6 +47,7 @@ from worker.oracles.answer import AnswerOracle
 from worker.oracles.command import CommandOracle
 from worker.oracles.pytest_oracle import PytestOracle
 from worker.programs.single import SingleProgram
+from worker.translator import Translator
 
 FILES: Mapping[str, str] = {"README.md": "A repository.\n", "src/a.py": "A = 1\n", "src/b.py": "B = 2\n"}
 SHORT = Limits(wall_s=20.0, output_bytes=1 << 16)
@@ -113,6 +114,7 @@ class Farm:
         self.fitness = Fitness()
         self.redactor = Redactor()
         self.gateway = Gateway(self.clock)
+        self.translator = Translator(self.clock)
         self.upstreams: dict[str, Upstream] = {}
         self.offers: tuple[str, ...] = ()
         self.blobs: BlobStore = self.store.blobs
@@ -146,7 +148,11 @@ class Farm:
             fitness=self.fitness,
             redactor=self.redactor,
             doors=DoorPorts(
-                self.gateway, self.upstream, lambda: self.offers, InstalledPrograms(self.agents or self.root / "agents")
+                gateway=self.gateway,
+                upstream=self.upstream,
+                offers=lambda: self.offers,
+                programs=InstalledPrograms(self.agents or self.root / "agents"),
+                translator=self.translator,
             ),
         )
         return CellLine(ports, Place("host-1", slot, self.root, f"host-1/{slot}"), self.timing)

@@ -65,3 +65,25 @@ def test_a_host_offers_the_agents_programs_that_say_they_are_what_their_folder_i
         timeout=60,
     )
     assert (done.stdout, done.stderr) == ("('an-agent 1.2.3',)\n", "")
+
+
+def test_a_provider_that_is_translated_needs_the_extra(tmp_path: Path) -> None:
+    (tmp_path / "providers.yaml").write_text("acme: {wires: [chat], url: 'http://127.0.0.1:9', translate: anthropic}")
+    tries = "import sys; sys.modules['litellm'] = None; from worker import bootstrap; print(bootstrap.upstream('acme'))"
+    done = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={"PATH": os.environ["PATH"], "FARM_PROVIDERS": str(tmp_path / "providers.yaml")},  # noqa: TID251 (tests have no settings)
+            capture_output=True,
+            check=False,
+            text=True,
+            timeout=60,
+        )
+        for code in (tries, tries.partition("; ")[0] + "; " + tries.partition("None; ")[2])
+    ]
+    said = done[0].stderr.splitlines()[-1]
+    assert said == (
+        "farm.errors.SpecError: FARM_PROVIDERS: acme.translate needs LiteLLM; pip install 'cellfarm[litellm]', "
+        "or leave it out"
+    )
+    assert "translated=frozenset({<Wire.ANTHROPIC: 'anthropic'>})" in done[1].stdout

@@ -13,10 +13,14 @@ from farm.adapters.redis import connect
 from farm.model import AttemptCleanup, FaultKind, parse_record
 from farm.model.keys import attempt_cleanup_key
 from sandbox.backends.bubblewrap import Bubblewrap
+from tests.builders.worker.asking import asks
 from tests.builders.worker.farm import Farm
 from tests.builders.worker.process import FolderStore, RealSweep, WorkerProcess
+from tests.services.provider import serving
 from tests.services.redis import RedisServer
 from tests.services.waiting import wait_until
+
+TRANSLATOR = "-m\0worker.translator\0"
 
 
 def marked(mark: str) -> list[int]:
@@ -48,9 +52,9 @@ Start = Callable[..., RealSweep]
 
 @pytest.fixture
 def sweep(own_redis: RedisServer, tmp_path: Path, bubblewrap: Bubblewrap, work_root: Path) -> Start:
-    def make(*script: dict[str, Any], trials: int = 1) -> RealSweep:
+    def make(*script: dict[str, Any], **changes: Any) -> RealSweep:
         store: Any = FolderStore(tmp_path / "store")
-        farm = Farm(root=work_root, sandbox=bubblewrap, script=list(script), store=store, trials=trials)
+        farm = Farm(root=work_root, sandbox=bubblewrap, script=list(script), store=store, **changes)
         return RealSweep(farm, own_redis.url)
 
     return make
@@ -147,6 +151,24 @@ def test_kill_9_of_the_main_process_ends_every_process_of_its_cells_and_loses_no
         assert b"so far" in real.farm.blobs.get(left.artifacts[0].digest)
         assert real.outcome() is None
         wait_until(lambda: not real.leases.live(real.farm.sweep), 20)
+
+
+def test_kill_9_of_the_main_process_ends_the_translator_of_its_slot(
+    sweep: Start, worker: Worker, tmp_path: Path
+) -> None:
+    real = sweep(agent=asks("m"), provider="acme")
+    others = set(marked(TRANSLATOR))
+    with serving({"rules": [{"reply": {"text": "late", "stall": {"at": "headers"}}}]}) as provider:
+        (tmp_path / "providers.yaml").write_text(
+            f"acme: {{wires: [responses], url: '{provider.url}', translate: anthropic}}"
+        )
+        with worker(FARM_PROVIDERS=str(tmp_path / "providers.yaml")) as one:
+            one.wait_until_ready()
+            real.send()
+            wait_until(lambda: bool(provider.requests), 60)
+            (translator,) = set(marked(TRANSLATOR)) - others
+            one.process.kill()
+            wait_until(lambda: translator not in marked(TRANSLATOR), 5)
 
 
 def test_with_a_lifeline_the_worker_ends_with_whoever_started_it(sweep: Start, worker: Worker, mark: str) -> None:

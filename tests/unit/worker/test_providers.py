@@ -6,7 +6,7 @@ import pytest
 
 from farm.errors import SpecError, TransientError
 from farm.model import Wire
-from worker.providers import Provider, key_of, read_providers
+from worker.providers import Provider, ensure_translated, key_of, read_providers
 
 SECRET = "sk-ant-very-secret"  # noqa: S105 (of nobody)
 
@@ -37,6 +37,9 @@ def test_well_known_providers_need_no_file_and_a_file_goes_before_them(tmp_path:
         (f"a: {{wires: [chat], url: 'https://x', key: {SECRET}}}", "a.key"),
         ("a: {wires: [chat], url: 'https://x/v1'}", "leave the last part, 'v1', out"),
         ("a: {wires: [gemini], url: 'https://x/api/v1beta/'}", "leave the last part, 'v1beta', out"),
+        ("a: {wires: [anthropic, chat], url: 'https://x', translate: anthropic}", "speaks anthropic itself"),
+        ("a: {wires: [gemini], url: 'https://x', translate: anthropic}", "into responses and chat"),
+        ("a: {wires: [chat], url: 'https://x', translate: gemini}", "a.translate"),
         ("- 1", "the top"),
         ("a: [", "is not YAML"),
     ],
@@ -67,3 +70,11 @@ def test_a_key_comes_from_its_place_and_its_absence_says_where_it_should_be(tmp_
     with pytest.raises(TransientError, match="holds none"):
         key_of("a", by_file, {})
     assert key_of("a", Provider(wires=(Wire.CHAT,), url="http://x"), {}) == ""
+
+
+def test_a_provider_that_is_to_be_translated_needs_the_extra_and_the_error_says_how_to_get_it() -> None:
+    to_translate = {"a": Provider(wires=(Wire.CHAT,), url="https://x", translate=Wire.ANTHROPIC)}
+    ensure_translated(to_translate, has_translator=True)
+    ensure_translated({"a": Provider(wires=(Wire.CHAT,), url="https://x")}, has_translator=False)
+    with pytest.raises(SpecError, match=r"a\.translate needs LiteLLM; pip install 'cellfarm\[litellm\]'"):
+        ensure_translated(to_translate, has_translator=False)
