@@ -9,6 +9,7 @@ Model, cost and number of requests are nowhere in it; a turn that failed states 
 """
 
 import re
+from dataclasses import dataclass
 
 from pydantic import JsonValue
 
@@ -120,7 +121,7 @@ class CodexParser:
             self._count(_tool(kind, item))
             self._last = preview(kind, item.get("command"))
             if kind == "command_execution" and item.get("status") == "completed" and item.get("exit_code") == 0:
-                self._look_for_skill(item.get("command"))
+                self._look_for_skill(item.get("command"), item.get("aggregated_output"))
 
     def _count(self, kind: str) -> None:
         if kind not in self._tool_calls and len(self._tool_calls) >= _MOST_TOOLS:
@@ -128,9 +129,9 @@ class CodexParser:
             return
         self._tool_calls[kind] = self._tool_calls.get(kind, 0) + 1
 
-    def _look_for_skill(self, command: JsonValue) -> None:
-        if self._skill is not None and isinstance(command, str) and self._skill.search(command):
-            self._has_read_skill = True
+    def _look_for_skill(self, command: JsonValue, output: JsonValue) -> None:
+        if self._skill is not None and isinstance(command, str) and isinstance(output, str):
+            self._has_read_skill = self._has_read_skill or self._skill.is_read_by(command, output)
 
     def _fault(self, problem: str) -> None:
         self._problem = self._problem or problem
@@ -142,8 +143,23 @@ def _tool(kind: str, item: dict[str, JsonValue]) -> str:
     return f"mcp__{server}__{tool}" if kind == "mcp_tool_call" and server and tool else kind
 
 
-def _reading(skill: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w.-]){re.escape(skill)}/SKILL\.md(?![\w.-])")
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """How a command looks that has read a skill: it names the file, and its output holds the skill's own name."""
+
+    place: re.Pattern[str]
+    name: re.Pattern[str]
+
+    def is_read_by(self, command: str, output: str) -> bool:
+        return self.place.search(command) is not None and self.name.search(output) is not None
+
+
+def _reading(skill: str) -> _Reading:
+    plain = re.escape(skill)
+    return _Reading(
+        place=re.compile(rf"(?<![\w.-]){plain}/SKILL\.md(?![\w.-])"),
+        name=re.compile(rf"^name:\s*[\"']?{plain}[\"']?\s*$", re.MULTILINE),
+    )
 
 
 def _message(event: JsonValue) -> str | None:

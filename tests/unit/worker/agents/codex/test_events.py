@@ -20,8 +20,12 @@ def an_agent(**options):
     return CodexAgent({"model": MODEL, **options})
 
 
-def command(text, exit_code=0, status="completed"):
+READ = "---\nname: greet\ndescription: Greets loudly.\n---\nSay HELLO.\n"
+
+
+def command(text, exit_code=0, status="completed", output=READ):
     item = {"type": "command_execution", "command": text, "exit_code": exit_code, "status": status}
+    item["aggregated_output"] = output
     return {"type": "item.completed", "item": item}
 
 
@@ -128,6 +132,8 @@ def test_its_last_error_explains_a_crash() -> None:
         (command("cat .agents/skills/regreet/SKILL.md"), "skill-not-invoked"),
         (command("cat .agents/skills/greet/SKILL.md.bak"), "skill-not-invoked"),
         (command("echo greet"), "skill-not-invoked"),
+        (command("ls greet/SKILL.md || true", output="No such file\n"), "skill-not-invoked"),
+        (command("cat greet/SKILL.md", output="---\nname: regreet\n---\n"), "skill-not-invoked"),
     ],
 )
 def test_a_skill_is_proven_by_a_command_that_read_it(event: dict, reason: str) -> None:
