@@ -153,7 +153,7 @@ class Exit:
     """Of the disk that it ran on, if it had one, as it was seen every 0.1 s and at the end."""
     limits_touched: tuple[str, ...] = ()
     """memory, processes, processors, by the tree or its rooms, disk, inodes: run into at least once, whether or not
-    that ended anything."""
+    that ended anything; file_size where it ended the command."""
     cut: tuple[Stream, ...] = ()
     """The outputs of which the sink did not get all: they went past their limit."""
 

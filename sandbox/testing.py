@@ -314,7 +314,7 @@ class SandboxConformance:
     def test_a_file_may_not_grow_past_its_limit(self) -> None:
         spec = script(f"exec dd if=/dev/zero of={_OUT}/big bs=65536 count=100", self.out())
         exit_ = self.run(spec)
-        assert (exit_.kind, exit_.signal) == (ExitKind.SIGNALED, _SIGXFSZ)
+        assert (exit_.kind, exit_.signal, exit_.limits_touched) == (ExitKind.SIGNALED, _SIGXFSZ, ("file_size",))
 
     def test_tmp_is_private_and_has_a_size(self) -> None:
         limits = replace(LIMITS, file_size_bytes=LIMITS.tmp_bytes * 4)

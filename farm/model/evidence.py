@@ -58,7 +58,8 @@ class ProcessExit(Value):
     peak_inodes: int | None = None
     """Of the cell's disk, all that was on it, as it was seen every 0.1 s and at the end; None without one."""
     limits_touched: tuple[str, ...] = ()
-    """memory, processes, processors, disk, inodes: run into at least once, whether or not that ended anything."""
+    """memory, processes, processors, disk, inodes: run into at least once, whether or not that ended anything;
+    file_size where it ended the command."""
 
     @property
     def is_zero(self) -> bool:

@@ -28,6 +28,8 @@ class ProcessLimits(Value):
     output_bytes: Positive = 8 * MIB
     """Of each of stdout and stderr; past it the session is stopped and the limit named."""
     tmp_bytes: Positive = 256 * MIB
+    cpus: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    """Processors' worth of time, held where there are control groups; None: as much as there is."""
 
 
 class Limits(ProcessLimits):

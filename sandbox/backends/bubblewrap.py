@@ -15,7 +15,7 @@ from pathlib import Path
 
 from sandbox import limits
 from sandbox.backends import failures, host_facts, plan, preflight, program, refusals, slots, tool_rooms, workroot
-from sandbox.backends.cuts import Asked, Cut, Cuts, late_cut
+from sandbox.backends.cuts import Asked, Cut, Cuts, by_signal, late_cut
 from sandbox.backends.drills import NOT_HELD
 from sandbox.backends.naive import Naive
 from sandbox.backends.tool_rooms import Started
@@ -201,7 +201,7 @@ def _with_usage(exit_: Exit, usage: Usage) -> Exit:
         cpu_s=exit_.cpu_s if usage.cpu_s is None else usage.cpu_s,
         peak_memory_bytes=usage.peak_memory_bytes,
         peak_processes=usage.peak_processes,
-        limits_touched=usage.touched,
+        limits_touched=(*exit_.limits_touched, *usage.touched),
     )
 
 
@@ -230,7 +230,7 @@ def _exit_of(spec: SandboxSpec, ending: Ending, outlets: tuple[Outlet, ...], cut
         case [["started", _], ["exited", code]]:
             return Exit(kind=ExitKind.EXITED, code=int(code), wall_s=wall_s, cpu_s=ending.cpu_s)
         case [["started", _], ["signaled", number]]:
-            return Exit(kind=ExitKind.SIGNALED, signal=int(number), wall_s=wall_s, cpu_s=ending.cpu_s)
+            return by_signal(int(number), wall_s, ending.cpu_s)
         case [["started", _], ["exec", number], *_]:
             reason = os.strerror(int(number))
             raise SandboxCommandError(f"{spec.argv[0]!r} could not be executed in the sandbox: {reason}")

@@ -1,12 +1,13 @@
 """When a run must be ended that has not ended by itself: the same for every backend, whatever it waits on."""
 
 import math
+import signal
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from sandbox.limits import Group
-from sandbox.spec import ExitKind, Limits
+from sandbox.spec import Exit, ExitKind, Limits
 from sandbox.streams import Capped, over_cap
 
 _ASK_S = 0.08
@@ -61,6 +62,12 @@ class Cuts:
     def rest_ms(self) -> int:
         """Tell how long to wait at most before `due` is asked again."""
         return math.ceil(max(0.0, min(self._ask, self._wall) - time.monotonic()) * 1000)
+
+
+def by_signal(number: int, wall_s: float, cpu_s: float | None) -> Exit:
+    """Give the end of a command that a signal ended; the kernel sends one of them for nothing but a file too large."""
+    touched = ("file_size",) if number == signal.SIGXFSZ else ()
+    return Exit(kind=ExitKind.SIGNALED, signal=number, wall_s=wall_s, cpu_s=cpu_s, limits_touched=touched)
 
 
 def late_cut(outputs: Iterable[Capped]) -> Cut | None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sandbox.backends import refusals, slots, workroot
+from sandbox.backends.cuts import by_signal
 from sandbox.backends.host_run import HostEnd, HostOrder, run_on_host
 from sandbox.backends.plan import DEFAULT_ENV, is_home_bound, is_tmp_bound
 from sandbox.errors import SandboxCommandError, SandboxError, SandboxRefusedError, SandboxUnavailableError
@@ -144,7 +145,7 @@ def _exit_of(spec: SandboxSpec, end: HostEnd, wall_s: float) -> Exit:
         case ["exited", code, _]:
             return Exit(kind=ExitKind.EXITED, code=int(code), wall_s=wall_s, cpu_s=end.cpu_s)
         case ["signaled", number, _]:
-            return Exit(kind=ExitKind.SIGNALED, signal=int(number), wall_s=wall_s, cpu_s=end.cpu_s)
+            return by_signal(int(number), wall_s, end.cpu_s)
         case ["exec", number, _]:
             raise SandboxCommandError(f"{spec.argv[0]!r} could not be executed: {os.strerror(int(number))}")
         case ["chdir", number, _]:

@@ -130,6 +130,7 @@ def _limits(limits: ProcessLimits) -> spec.Limits:
         open_files=limits.open_files,
         output_bytes=limits.output_bytes,
         tmp_bytes=limits.tmp_bytes,
+        cpus=limits.cpus,
     )
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from threading import Thread
 
 from sandbox.backends import refusals, slots, workroot
-from sandbox.backends.cuts import Asked, Cut, Cuts, late_cut
+from sandbox.backends.cuts import Asked, Cut, Cuts, by_signal, late_cut
 from sandbox.backends.docker import preflight
 from sandbox.backends.docker.container import OWNER_LABEL, ROOT_LABEL, Place, container
 from sandbox.backends.docker.engine import DEFAULT_URL, Ended, Engine
@@ -191,7 +191,7 @@ def _exit_of(spec: SandboxSpec, end: _End) -> Exit:
         case LastWord("exited", code):
             return Exit(kind=ExitKind.EXITED, code=code, wall_s=end.wall_s, cpu_s=cpu_s)
         case LastWord("signaled", number):
-            return Exit(kind=ExitKind.SIGNALED, signal=number, wall_s=end.wall_s, cpu_s=cpu_s)
+            return by_signal(number, end.wall_s, cpu_s)
         case LastWord("exec", number):
             raise SandboxCommandError(f"{spec.argv[0]!r} could not be executed in the container: {os.strerror(number)}")
         case LastWord("chdir", number):

@@ -20,6 +20,7 @@ from farm.model import (
     WorkspaceMode,
     canonical_json,
 )
+from sandbox.limits import find
 from tests.builders.worker.farm import SHORT, a_tar, says
 from tests.builders.worker.working import Make, Run
 from worker.cell.line import CellLine
@@ -116,6 +117,16 @@ def test_a_session_past_its_wall_limit_is_evidence_and_no_fault(farm: Make, run:
     evidence = cell.outcome().evidence
     assert evidence is not None
     assert (evidence.sessions[0].reason, evidence.sessions[0].exit.limit) == ("wall_limit", "wall")
+
+
+@pytest.mark.skipif(find().groups is None, reason="processor time is held by control groups")
+def test_a_session_has_the_processors_that_its_limits_say_and_the_evidence_names_them(farm: Make, run: Run) -> None:
+    burn = "end=$(($(date +%s%N) + 500000000)); while [ $(date +%s%N) -lt $end ]; do :; done"
+    cell = farm({"run": {"command": burn}}, limits=SHORT.model_copy(update={"cpus": 0.2}))
+    run(cell)
+    evidence = cell.outcome().evidence
+    assert evidence is not None
+    assert evidence.sessions[0].exit.limits_touched == ("processors",)
 
 
 def test_the_prompt_and_the_overlays_text_reach_the_session(farm: Make, run: Run) -> None:
