@@ -12,7 +12,11 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Bind:
-    """A host path made visible: no symlink on the way to `source`; `target` absolute, on the root's own tmpfs."""
+    """A host path made visible: no symlink on the way to `source`; `target` absolute, on the root's own tmpfs.
+
+    The way is looked at before bubblewrap goes it again, so nobody who could change it may live when the run starts:
+    no guest that has a folder above `source` as a writable bind.
+    """
 
     source: Path
     target: str
