@@ -25,7 +25,24 @@ _MODEL_LISTS = ("models", "fallbacks")
 """Where routers take further models from, beside `model`."""
 _STORED = ("previous_response_id", "conversation", "prompt", "cachedContent", "cached_content")
 """What refers to input that is kept at the provider."""
-_scan = json.JSONDecoder().raw_decode
+_MOST_VALUES = 250_000
+"""In one body. Four times what a window of a million tokens of code has of commas; a parser needs 0.1 s for them."""
+_MOST_MEMBERS = 1000
+"""Of the outermost object."""
+_MOST_DIGITS = 20
+_MOST_SWELL = 200
+"""Times what a compressed body may grow by: text grows tenfold."""
+_SMALL = 1 << 20
+"""Decompressed bytes that are read whatever they grew from."""
+
+
+def _whole_number(digits: str) -> int:
+    if len(digits) > _MOST_DIGITS:
+        raise ValueError(f"a whole number of {len(digits)} digits")  # to read one takes time by its square
+    return int(digits)
+
+
+_scan = json.JSONDecoder(parse_int=_whole_number).raw_decode
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +74,7 @@ def read_body(route: Route, body: bytes, encoding: str, most_bytes: int) -> Aske
     """Read what is asked, or say what is wrong with it."""
     try:
         plain = _plain(body, encoding, most_bytes)
+        _ensure_few_values(plain)
         text = plain.decode()
         members = _members(text)
     except CodingError as error:
@@ -83,12 +101,19 @@ def _refusal(status: int, message: str) -> LocalAnswer:
 
 
 def _plain(body: bytes, encoding: str, most_bytes: int) -> bytes:
-    undo = decoder(encoding, most_bytes)
+    undo = decoder(encoding, min(most_bytes, max(_SMALL, _MOST_SWELL * len(body))))
     if undo is None:
         raise CodingError(f"its encoding is {encoding[:40]!r}; gzip, deflate and zstd are read")
     plain = b"".join(undo.feed(body))
     undo.finish()
     return plain
+
+
+def _ensure_few_values(plain: bytes) -> None:
+    """Raise ValueError for more values than may be built: a parser stops all threads of the slot while it works."""
+    most = sum(map(plain.count, (b",", b"[", b"{")))  # those in strings too: to tell them apart would cost as much
+    if most > _MOST_VALUES:
+        raise ValueError(f"{most} commas and brackets; {_MOST_VALUES} are read")
 
 
 def _members(text: str) -> dict[str, _Member]:
@@ -103,6 +128,8 @@ def _members(text: str) -> dict[str, _Member]:
         key, end = _scan(text, at)
         if not isinstance(key, str) or key.casefold() in names:  # some providers read `MODEL` as `model`
             raise ValueError(f"the key {str(key)[:40]!r} stands there twice, or is none")
+        if len(names) == _MOST_MEMBERS:
+            raise ValueError(f"more than {_MOST_MEMBERS} keys")
         names.add(key.casefold())
         start = _after(text, end, ":")
         value, end = _scan(text, start)

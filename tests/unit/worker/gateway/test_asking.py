@@ -1,6 +1,8 @@
 """What a body says is read without changing it."""
 
+import gzip
 import json
+import time
 
 import pytest
 
@@ -94,3 +96,29 @@ def test_only_a_streamed_chat_request_is_changed():
     for stream in (False, None, "true", 1):
         body = json.dumps({"model": "m", "stream": stream}).encode()
         assert read(Wire.CHAT, body).body == body
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [b"[" + b"[]," * 9_000_000 + b"[]]", b"[" + b",".join([b"9" * 4300] * 7000) + b"]"],
+    ids=["lists", "digits"],
+)
+def test_a_body_is_not_read_whose_values_would_take_long_to_build(inside):
+    raw = b'{"model":"m","messages":' + inside + b"}"
+    began = time.process_time()
+    assert isinstance(read_body(Route(Wire.CHAT, "/x"), raw, "", 1 << 25), LocalAnswer)
+    assert time.process_time() - began < 0.5
+
+
+def test_an_object_of_very_many_keys_is_not_read():
+    few, many = (b'{"model":"m",' + b",".join(b'"%d":0' % n for n in range(count)) + b"}" for count in (900, 1100))
+    assert isinstance(read(Wire.CHAT, few), Asked)
+    assert isinstance(read_body(Route(Wire.CHAT, "/x"), many, "", 1 << 25), LocalAnswer)
+
+
+def test_a_compressed_body_may_grow_as_text_does():
+    text = json.dumps({"model": "m", "text": "".join(f"line {n}\n" for n in range(300_000))}).encode()
+    bomb = json.dumps({"model": "m", "text": " " * 3_000_000}).encode()
+    route, most = Route(Wire.CHAT, "/x"), 1 << 25
+    assert isinstance(read_body(route, gzip.compress(text), "gzip", most), Asked)
+    assert isinstance(read_body(route, gzip.compress(bomb), "gzip", most), LocalAnswer)
