@@ -1,4 +1,4 @@
-# ruff: noqa: FURB122, PLC1802, PTH104, PTH108, PTH110, PTH123, PTH208, RUF005, S108, T201, TID251 (raw calls are its trade)
+# ruff: noqa: FURB122, PLC1802, PTH104, PTH108, PTH110, PTH123, PTH208, S108, T201, TID251 (raw calls are its trade)
 """A hostile guest: tries to get out and prints, per try, the errno or what it saw. Runs inside the sandbox.
 
 It gets what it may look for as JSON in argv[1]. It stands alone: the host's Python runs it from stdin.
@@ -23,13 +23,16 @@ import time
 FOR = json.loads(sys.argv[1])
 LIBC = ctypes.CDLL(None, use_errno=True)
 IS_X86 = platform.machine() == "x86_64"
+LINKED = ("/usr/bin/env", "/etc/passwd", "/.init", "/proc/self/status", "/tmp/linked")
 NEWUSER, NEWNS = 0x10000000, 0x00020000
 SYS = (
     {"ptrace": 101, "clone": 56, "kexec": 246, "finit": 313, "bpf": 321, "perf": 298, "uffd": 323, "vmread": 310}
     | {"add_key": 248, "request_key": 249, "keyctl": 250, "name_to": 303, "open_by": 304, "pivot": 155, "swapon": 167}
+    | {"settimeofday": 164, "adjtimex": 159, "clock_adjtime": 305, "reboot": 169}
     if IS_X86
     else {"ptrace": 117, "clone": 220, "kexec": 104, "finit": 273, "bpf": 280, "perf": 241, "uffd": 282, "vmread": 270}
     | {"add_key": 217, "request_key": 218, "keyctl": 219, "name_to": 264, "open_by": 265, "pivot": 41, "swapon": 224}
+    | {"settimeofday": 170, "adjtimex": 171, "clock_adjtime": 266, "reboot": 142}
 ) | {"uring": 425, "open_tree": 428, "fsopen": 430, "pidfd_open": 434, "clone3": 435, "getfd": 438, "setattr": 442}
 
 
@@ -197,6 +200,14 @@ def opens_too_many():
             os.close(fd)
 
 
+def rewrites(path, text):
+    fd = os.open(path, os.O_WRONLY)
+    try:
+        os.write(fd, text)
+    finally:
+        os.close(fd)
+
+
 def files():
     return {
         "F1": {path: opens(path) for path in ("/etc/shadow", "/etc/gshadow")},
@@ -218,6 +229,8 @@ def files():
 
 
 def writing():
+    with open("/tmp/linked", "w"):
+        pass
     places = ["/usr/x", "/etc/passwd", "/x", "/cell/x", "/dev/x", "/.init", "/proc/sys/kernel/hostname"]
     places += ["/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger"]
     flag = {p: os.O_WRONLY | (0 if os.path.exists(p) else os.O_CREAT) for p in places}
@@ -245,8 +258,10 @@ def writing():
             key: attempt(lambda key=key: os.setxattr("/cell/out/control", key, b"\1\0\0\2" + b"\1\0\0\0" * 4))
             for key in ("trusted.overlay.opaque", "security.capability")
         },
-        "W6": attempt(lambda: os.link("/usr/bin/env", "/cell/out/env")),
-        "W7": attempt(lambda: os.rename("/cell/out", "/cell/away")),
+        "W6": {path: attempt(lambda path=path: os.link(path, "/cell/out/linked")) for path in LINKED},
+        "W6n": attempt(lambda: os.link("/cell/out/control", "/cell/out/beside")),
+        "W7": {p: attempt(lambda p=p: os.rename(p, f"{p}-away")) for p in ("/cell/out", "/home/agent", "/tmp", "/usr")},
+        "W7n": attempt(lambda: os.rename("/cell/out/beside", "/cell/out/moved")),
     }
 
 
@@ -292,6 +307,10 @@ def host_powers():
         "P10": in_child(legacy_call) if IS_X86 else -signal.SIGSYS,
         "P11": {
             "clock_settime": attempt(lambda: time.clock_settime(time.CLOCK_REALTIME, 0)),
+            "settimeofday": call("settimeofday", 0, 0),
+            "adjtimex": call("adjtimex", 0),
+            "clock_adjtime": call("clock_adjtime", 0, 0),
+            "reboot": call("reboot", 0, 0, 0, 0),
             "sethostname": attempt(lambda: socket.sethostname("x")),
             "swapon": call("swapon", b"/tmp", 0),
         },
@@ -380,7 +399,14 @@ def limits():
         "R2": {p: fills(f"{p}/fill", 200 << 20) for p in ("/tmp", "/run", "/dev/shm", "/", "/dev")},
         "R3": attempt(lambda: os.truncate(os.open("/cell/out/sparse", os.O_CREAT | os.O_RDWR), 1 << 40)),
         "R6": opens_too_many(),
-        "R7": raised + [attempt(lambda: os.setpriority(os.PRIO_PROCESS, 0, -20))],
+        "R7": raised,
+        "R7 share": {
+            "nice": attempt(lambda: os.setpriority(os.PRIO_PROCESS, 0, -20)),
+            "fifo": attempt(lambda: os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))),
+            "rr": attempt(lambda: os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))),
+            "oom": attempt(lambda: rewrites("/proc/self/oom_score_adj", b"-500")),
+        },
+        "R7n": attempt(lambda: rewrites("/proc/self/oom_score_adj", b"500")),
     }
 
 

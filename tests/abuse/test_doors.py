@@ -153,4 +153,9 @@ def test_r6_descriptors_are_bounded(guest):
 
 
 def test_r7_no_limit_can_be_raised(guest):
-    assert "done" not in guest["R7"]
+    assert set(guest["R7"]) == {"ValueError: not allowed to raise maximum limit"}
+
+
+def test_r7_no_share_of_the_machine_can_be_raised(guest):
+    assert guest["R7 share"] == {"nice": "EACCES", "fifo": "EPERM", "rr": "EPERM", "oom": "EACCES"}
+    assert guest["R7n"] == "done"

@@ -68,7 +68,7 @@ def test_p10_the_32_bit_gate_kills(guest):
     assert guest["P10"] == -signal.SIGSYS
 
 
-def test_p11_no_clock_name_or_swap(guest):
+def test_p11_no_clock_name_swap_or_reboot(guest):
     assert set(guest["P11"].values()) == {"EPERM"}
 
 
