@@ -35,7 +35,7 @@ _MOST_FIELD = 16384
 _MOST_HEADERS = 100
 _LINGER_S = 2.0
 """How long what is left of a refused body is read, so that the agent reads why."""
-_PRESSURE = {RequestEnd.RATE_LIMITED, RequestEnd.UNAVAILABLE}
+_PRESSURE = {RequestEnd.RATE_LIMITED, RequestEnd.UNAVAILABLE, RequestEnd.STALLED}
 _FINAL = {RequestEnd.REFUSED, RequestEnd.OVER_BUDGET}
 
 
@@ -93,7 +93,7 @@ class Door:
         self._clock = desk.clock
         self._pass = pass_
         self._on_pressure = on_pressure
-        self._relay = Relay(desk.client, desk.clock, Passage(pass_.upstream, desk.patience, self.ledger))
+        self._relay = Relay(desk.client, desk.clock, Passage(pass_.upstream, desk.patience, self.ledger, desk.clock))
         self._running: dict[Exchange, asyncio.Task[object]] = {}
         self._held_bytes = 0
         self._callers = _Callers(self._serve, desk.patience)
@@ -146,13 +146,7 @@ class Door:
         """Enter a request's end: None when the agent has hung up."""
         if self._running.pop(exchange, None) is None:
             return
-        seen = exchange.seen
-        if told is None:
-            end: RequestEnd | None = RequestEnd.CLIENT_GONE
-            if seen.is_final and seen.is_complete:
-                end = RequestEnd.ANSWERED  # it hung up when it had all
-        else:
-            end = told.end
+        end = self._end_without(exchange) if told is None else told.end
         if end is None:
             return
         if isinstance(told, LocalAnswer):
@@ -161,6 +155,16 @@ class Door:
         self.ledger.enter(exchange, end, self._clock.now())
         if end in _PRESSURE:
             self._on_pressure(end, exchange.retry_after_s)
+
+    def _end_without(self, exchange: Exchange) -> RequestEnd:
+        """Say how a request ended whose agent hung up, or whose session ended."""
+        if exchange.seen.is_final and exchange.seen.is_complete:
+            return RequestEnd.ANSWERED  # it had all
+        silent_s = 0.0 if exchange.waits_since is None else self._clock.monotonic() - exchange.waits_since
+        if silent_s < self._patience.stall_s:
+            return RequestEnd.CLIENT_GONE
+        exchange.detail = f"the provider had been silent for {silent_s:.0f} s when the agent or its session ended"
+        return RequestEnd.STALLED
 
     async def _told(self, request: web.BaseRequest, exchange: Exchange) -> Passed | LocalAnswer:
         if "websocket" in request.headers.get("Upgrade", "").lower():

@@ -36,6 +36,8 @@ class Exchange:
     """The provider may have seen it."""
     status: int | None = None
     retry_after_s: float | None = None
+    waits_since: float | None = None
+    """From when on the provider has been silent, on the monotonic clock; None: it is not its turn."""
     seen: Seen = field(default_factory=Seen)
     detail: str | None = None
     is_over: bool = False

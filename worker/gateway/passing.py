@@ -15,6 +15,7 @@ from aiohttp import web
 from aiohttp.abc import AbstractStreamWriter
 
 from farm.model import RequestEnd
+from farm.ports import Clock
 from worker.gateway.coding import CodingError, decoder
 from worker.gateway.exchange import Errand, Exchange
 from worker.gateway.headers import Header, answer_headers
@@ -51,6 +52,7 @@ class Passage:
     upstream: Upstream
     patience: Patience
     ledger: Ledger
+    clock: Clock
 
     async def refusal(self, answer: aiohttp.ClientResponse, exchange: Exchange) -> Passed | LocalAnswer:
         """Pass the provider's error on in one piece, unless it can't be read or shows our key."""
@@ -110,8 +112,11 @@ class Passage:
         if not chunk and spout.writer is not None:
             spout.writer.send_headers()  # the body may take its time: that there is an answer is news
         while chunk or (chunk := await content.readany()):
+            spout.exchange.waits_since = None
             await self._give(reader.feed(chunk), spout)
+            spout.exchange.waits_since = self.clock.monotonic()
             chunk = b""
+        spout.exchange.waits_since = None
         await self._give(reader.finish(), spout)
         await self._taken(spout.response.write_eof())
 

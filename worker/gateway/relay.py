@@ -34,6 +34,7 @@ class Relay:
         if isinstance(answer, LocalAnswer):
             return answer
         async with answer:
+            exchange.waits_since = self.clock.monotonic()
             exchange.status = answer.status
             exchange.retry_after_s = retry_after_s(
                 answer.headers.get("retry-after-ms"), answer.headers.get("retry-after"), self.clock.now()
@@ -51,6 +52,7 @@ class Relay:
     async def _answer(self, errand: Errand) -> aiohttp.ClientResponse | LocalAnswer:
         exchange, patience = errand.exchange, self.passage.patience
         exchange.was_sent = True  # also when we are cancelled in between
+        exchange.waits_since = self.clock.monotonic()
         try:
             async with asyncio.timeout(patience.connect_s + patience.silence_s):
                 return await self._post(errand)

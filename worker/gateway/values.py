@@ -10,8 +10,8 @@ from farm.model import MIB, RequestEnd, Wire
 from worker.gateway.purse import Purse
 
 OnPressure: TypeAlias = Callable[[RequestEnd, float | None], None]
-"""Called in the gateway's own thread for each 429, 5xx and failed connection, with the seconds that the provider asked
-us to wait. It must return at once and not raise."""
+"""Called in the gateway's own thread for each 429, 5xx, stall and failed connection, with the seconds that the provider
+asked us to wait. It must return at once and not raise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +64,11 @@ class Patience:
 
     connect_s: float = 10.0
     """To reach the provider, names and TLS included."""
-    silence_s: float = 600.0
-    """Without a byte from the provider; an answer that is not streamed is silence until it is whole."""
+    silence_s: float = 240.0
+    """Without a byte from the provider; an answer that is not streamed is silence until it is whole. Shorter than any
+    agent's own clock: the first that gives up says whose fault it was."""
+    stall_s: float = 20.0
+    """From then on a silence is the provider's fault when the agent or its session ends in it."""
     client_s: float = 60.0
     """For the agent: to send a head, to send a body, to read what is there for it, to stay without a request."""
     close_s: float = 5.0

@@ -24,11 +24,11 @@ from farm.model import (
 from farm.model.keys import claim_key
 from tests.builders.sandbox_rooms import system_python
 from tests.builders.worker.asking import asks
-from tests.builders.worker.farm import Farm
+from tests.builders.worker.farm import SHORT, Farm
 from tests.builders.worker.working import FAST, Make, Run
 from tests.services.provider import saying, serving
 from worker.cell.recording import LineEnd
-from worker.gateway import Upstream
+from worker.gateway import Gateway, Patience, Upstream
 
 KEY = "sk-ant-the-real-key-of-this-worker"
 HELLO = saying("hello", ordinary_input=100, cache_read=20, cache_write=0, output=7)
@@ -188,6 +188,18 @@ def test_a_provider_that_is_not_there_is_an_outage(farm: Make, run: Run) -> None
     fault = cell.outcome().fault
     assert fault is not None
     assert fault.kind is FaultKind.PROVIDER
+
+
+def test_a_session_that_ends_in_its_providers_silence_proves_nothing_about_its_arm(farm: Make, run: Run) -> None:
+    limits = SHORT.model_copy(update={"wall_s": 3.0})
+    cell = farm(agent=asks("m"), provider="acme", timing=FAST, limits=limits)
+    cell.gateway = Gateway(cell.clock, Patience(stall_s=1.0))
+    with serving({"rules": [{"reply": {"text": "hello", "stall": {"at": "headers"}}}]}) as provider:
+        run(told(cell, provider.url))
+    cell.gateway.close()
+    fault = cell.outcome().fault
+    assert fault is not None
+    assert (fault.kind, "had been silent" in fault.detail) == (FaultKind.PROVIDER, True), fault
 
 
 def test_what_a_provider_turns_away_is_told_to_the_coordinator_while_the_cell_runs(farm: Make, run: Run) -> None:

@@ -300,6 +300,30 @@ def test_a_door_that_closes_ends_what_still_runs(gateway, tmp_path):
     assert len(at.door.log().splitlines()) == 5
 
 
+@pytest.mark.parametrize("beginning", [b"", stream(EVENTS[Wire.ANTHROPIC][0], end=b"")], ids=["head", "stream"])
+@pytest.mark.parametrize("who", ["agent", "session"])
+def test_whoever_ends_in_a_long_silence_the_provider_has_stalled(tmp_path, beginning, who):
+    with a_gateway(quick(silence_s=20, stall_s=0.2)) as gateway, providing(after(beginning)) as provider:
+        with at_door(gateway, tmp_path, provider.url) as at:
+            caller = ask_raw(at.guest, "/v1/messages", asking(Wire.ANTHROPIC, streams=True))
+            wait_until(lambda: len(provider.asked) == 1)
+            with pytest.raises(TimeoutError):
+                drain(caller, 0.3)
+            if who == "agent":
+                caller.close()
+                wait_until(lambda: at.door.report().ends != {})
+        caller.close()
+    assert at.door.report().ends == {RequestEnd.STALLED: 1}
+    assert at.pressure == [(RequestEnd.STALLED, None)]
+
+
+def drain(caller, silence_s):
+    """Read until nothing comes for `silence_s`."""
+    caller.settimeout(silence_s)
+    while caller.recv(65536):
+        pass
+
+
 def test_a_refusal_is_no_model_use(gateway, tmp_path):
     with providing(answer({}, status="401 No")) as provider, at_door(gateway, tmp_path, provider.url) as at:
         at.guest.ask(CHAT, asking(Wire.CHAT))
