@@ -39,10 +39,11 @@ def at_pointer(document: JsonValue, pointer: str) -> JsonValue:
 
 
 def _object(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
-    result = dict(pairs)
-    if len(result) != len(pairs):
-        names = [name for name, _ in pairs]
-        raise DocumentError(f"the key {next(name for name in names if names.count(name) > 1)!r} stands twice")
+    result: dict[str, JsonValue] = {}
+    for name, value in pairs:
+        if name in result:
+            raise DocumentError(f"the key {name!r} stands twice")
+        result[name] = value
     return result
 
 
