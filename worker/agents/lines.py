@@ -6,15 +6,15 @@ from farm.model import MIB
 from worker.agents.tail import one_line
 from worker.documents import DocumentError, one_document
 
-MOST_LINE_BYTES = 4 * MIB
+MOST_LINE_BYTES = 8 * MIB
+"""As long as the whole of a session's output by default: a tool's answer may stand in one line."""
 _MOST_SHOWN_BYTES = 200
 
 
 class JsonLines:
     """Cuts bytes into JSON objects, one a line; after a fault the rest is dropped, and `problem` says why."""
 
-    def __init__(self, most_line_bytes: int = MOST_LINE_BYTES) -> None:
-        self._most_line_bytes = most_line_bytes
+    def __init__(self) -> None:
         self._rest = bytearray()
         self._number = 0
         self.problem: str | None = None
@@ -23,11 +23,13 @@ class JsonLines:
         """Take the next bytes; return the events that they complete."""
         if self.problem is not None:
             return ()
-        self._rest += chunk
-        whole, found, rest = self._rest.rpartition(b"\n")
-        self._rest = bytearray(rest)
-        events = self._events(whole.split(b"\n")) if found else ()
-        if len(rest) > self._most_line_bytes:
+        head, found, rest = chunk.rpartition(b"\n")
+        events: tuple[dict[str, JsonValue], ...] = ()
+        if found:
+            events = self._events((self._rest + head).split(b"\n"))
+            self._rest = bytearray()
+        self._rest += rest
+        if len(self._rest) > MOST_LINE_BYTES:
             self._refuse_length(self._number + 1)
         return events
 
@@ -40,7 +42,7 @@ class JsonLines:
         events: list[dict[str, JsonValue]] = []
         for line in lines:
             self._number += 1
-            if len(line) > self._most_line_bytes:
+            if len(line) > MOST_LINE_BYTES:
                 self._refuse_length(self._number)
                 break
             if not line.strip():
@@ -63,7 +65,7 @@ class JsonLines:
         return event
 
     def _refuse_length(self, number: int) -> None:
-        self.problem = self.problem or f"line {number} is longer than {self._most_line_bytes} bytes"
+        self.problem = self.problem or f"line {number} is longer than {MOST_LINE_BYTES} bytes"
 
 
 def _beginning(line: bytes) -> str:

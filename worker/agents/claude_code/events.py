@@ -16,7 +16,7 @@ from decimal import Decimal
 
 from pydantic import JsonValue
 
-from farm.model import MIB, ProcessExit, SessionReport, Usage
+from farm.model import ProcessExit, SessionReport, Usage
 from sandbox.spec import Stream
 from worker.agents import fields
 from worker.agents.ending import Heard, ending
@@ -25,7 +25,6 @@ from worker.agents.skill import SkillProof
 from worker.agents.tail import Tail, beginning, preview
 from worker.session import SessionProgress
 
-MOST_LINE_BYTES = MIB
 _MOST_TOOLS = 1000
 _SKIPPED = frozenset(
     {
@@ -64,7 +63,7 @@ class ClaudeCodeParser:
         self._name = name
         self._expected = expected
         self._skill = SkillProof(expected.required_skill) if expected.required_skill is not None else None
-        self._lines = JsonLines(MOST_LINE_BYTES)
+        self._lines = JsonLines()
         self._stderr = Tail()
         self._results: list[dict[str, JsonValue]] = []
         self._init: dict[str, JsonValue] = {}

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from farm.model import MIB, ProcessExit, SessionReport, Usage
+from farm.model import ProcessExit, SessionReport, Usage
 from sandbox.spec import Stream
 from worker.agents import fields
 from worker.agents.ending import Heard, ending
@@ -22,7 +22,6 @@ from worker.agents.skill import SkillUse
 from worker.agents.tail import Tail, beginning, preview
 from worker.session import SessionProgress
 
-MOST_LINE_BYTES = MIB
 _MOST_TOOLS = 1000
 _SPEECH = frozenset({"agent_message", "reasoning", "todo_list", "error"})
 _COMPLETED = "turn.completed"
@@ -36,7 +35,7 @@ class CodexParser:
         self._name = name
         self._skill = None if required_skill is None else _reading(required_skill)
         self._has_read_skill = False
-        self._lines = JsonLines(MOST_LINE_BYTES)
+        self._lines = JsonLines()
         self._stderr = Tail()
         self._ends: list[dict[str, JsonValue]] = []
         self._thread: str | None = None

@@ -10,7 +10,7 @@ an answer states 0, where it should state nothing.
 
 from pydantic import JsonValue
 
-from farm.model import MIB, ProcessExit, SessionReport, Usage
+from farm.model import ProcessExit, SessionReport, Usage
 from sandbox.spec import Stream
 from worker.agents import fields
 from worker.agents.ending import Heard, ending
@@ -19,7 +19,6 @@ from worker.agents.tail import Tail, beginning, preview
 from worker.agents.totals import ToolCalls
 from worker.session import SessionProgress
 
-MOST_LINE_BYTES = MIB
 _STATUSES = {status % 256: status for status in (400, 401, 403, 404, 408, 429, 500, 502, 503, 504)}
 
 _Object = dict[str, JsonValue]
@@ -30,7 +29,7 @@ class GeminiCliParser:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._lines = JsonLines(MOST_LINE_BYTES)
+        self._lines = JsonLines()
         self._stderr = Tail()
         self._results: list[_Object] = []
         self._init: _Object = {}

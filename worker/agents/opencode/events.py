@@ -10,7 +10,7 @@ it thought. Its cost is by prices that it was never told.
 
 from pydantic import JsonValue
 
-from farm.model import MIB, ProcessExit, SessionReport, Usage
+from farm.model import ProcessExit, SessionReport, Usage
 from sandbox.spec import Stream
 from worker.agents import fields
 from worker.agents.ending import Heard, ending
@@ -20,7 +20,6 @@ from worker.agents.tail import Tail, beginning, preview
 from worker.agents.totals import ToolCalls, summed
 from worker.session import SessionProgress
 
-MOST_LINE_BYTES = MIB
 _STOP = "stop"
 _WANTS_TOOLS = "tool-calls"
 _REJECTED = "rejected permission"
@@ -33,7 +32,7 @@ class OpencodeParser:
     def __init__(self, name: str, required_skill: str | None) -> None:
         self._name = name
         self._skill = None if required_skill is None else SkillProof(required_skill)
-        self._lines = JsonLines(MOST_LINE_BYTES)
+        self._lines = JsonLines()
         self._stderr = Tail()
         self._session: str | None = None
         self._usages: list[Usage] = []

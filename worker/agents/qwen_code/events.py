@@ -10,7 +10,7 @@ exit code alone, without one.
 
 from pydantic import JsonValue
 
-from farm.model import MIB, ExitKind, ProcessExit, SessionReport, Usage
+from farm.model import ExitKind, ProcessExit, SessionReport, Usage
 from sandbox.spec import Stream
 from worker.agents import fields
 from worker.agents.ending import Heard, ending
@@ -19,7 +19,6 @@ from worker.agents.tail import Tail, beginning, preview
 from worker.agents.totals import ToolCalls
 from worker.session import SessionProgress
 
-MOST_LINE_BYTES = MIB
 _CAPS = {53: "max_session_turns", 55: "max_tool_calls_or_wall_time"}
 """Exit codes that say which cap was reached."""
 
@@ -32,7 +31,7 @@ class QwenCodeParser:
     def __init__(self, name: str, version: str) -> None:
         self._name = name
         self._version = version
-        self._lines = JsonLines(MOST_LINE_BYTES)
+        self._lines = JsonLines()
         self._stderr = Tail()
         self._results: list[_Object] = []
         self._init: _Object = {}

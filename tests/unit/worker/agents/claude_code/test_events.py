@@ -191,13 +191,13 @@ def test_what_is_written_in_the_place_of_events_is_shown() -> None:
     assert (report.problem or "").endswith("; it begins: Credit balance is too low")
 
 
-@pytest.mark.parametrize("chunk", [1000, 1 << 22])
-def test_a_line_above_a_mebibyte_is_a_fault_however_it_comes(chunk: int) -> None:
-    most = (1 << 20) - len(lines(result(result=""))) + 1
+@pytest.mark.parametrize("chunk", [1000, 1 << 24])
+def test_a_line_above_eight_mebibytes_is_a_fault_however_it_comes(chunk: int) -> None:
+    most = (8 << 20) - len(lines(result(result=""))) + 1
     fits = heard(an_agent(), lines(init(), result(result="x" * most)), chunk=chunk)
     assert fits.reason == "success"
     long = heard(an_agent(), lines(init(), result(result="x" * (most + 1))), chunk=chunk)
-    assert (long.reason, long.problem) == ("stream_invalid", "line 2 is longer than 1048576 bytes")
+    assert (long.reason, long.problem) == ("stream_invalid", "line 2 is longer than 8388608 bytes")
 
 
 def test_an_output_past_its_cap_is_a_fault_of_its_own() -> None:

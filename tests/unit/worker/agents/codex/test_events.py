@@ -108,9 +108,9 @@ def test_a_completed_turn_without_words_is_a_blank_answer() -> None:
     assert heard(an_agent(), lines(STARTED, COMPLETED)).reason == "blank_answer"
 
 
-def test_a_line_above_a_mebibyte_is_a_fault() -> None:
-    said = {"type": "item.completed", "item": {"type": "agent_message", "text": "x" * (1 << 20)}}
-    assert heard(an_agent(), lines(STARTED, said, COMPLETED)).problem == "line 2 is longer than 1048576 bytes"
+def test_a_line_above_eight_mebibytes_is_a_fault() -> None:
+    said = {"type": "item.completed", "item": {"type": "agent_message", "text": "x" * (8 << 20)}}
+    assert heard(an_agent(), lines(STARTED, said, COMPLETED)).problem == "line 2 is longer than 8388608 bytes"
 
 
 def test_its_last_error_explains_a_crash() -> None:

@@ -83,7 +83,7 @@ def test_a_failure_with_a_code_that_is_no_status_is_a_failure_all_the_same() -> 
         (({"type": "surprise"}, DONE), "an event of the unknown type 'surprise'"),
         (({"type": "tool_use"}, DONE), "a tool call without a name"),
         ((DONE, SAID), "an event of the type 'message' after the result"),
-        (({"type": "message", "content": "x" * (1 << 20)}, DONE), "line 2 is longer than 1048576 bytes"),
+        (({"type": "message", "content": "x" * (8 << 20)}, DONE), "line 2 is longer than 8388608 bytes"),
     ],
 )
 def test_what_is_no_event_of_its_stream_is_a_fault(events: tuple, says: str) -> None:

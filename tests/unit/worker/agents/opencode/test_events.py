@@ -100,7 +100,7 @@ def test_a_step_without_tokens_makes_the_sum_unknown() -> None:
         ({"type": "surprise"}, "an event of the unknown type 'surprise'"),
         ({"type": "tool_use", "part": {}}, "a tool call without a name"),
         ({"type": "tool_use", "part": {"tool": "bash"}}, "a tool call without a state"),
-        ({"type": "text", "part": {"text": "x" * (1 << 20)}}, "line 2 is longer than 1048576 bytes"),
+        ({"type": "text", "part": {"text": "x" * (8 << 20)}}, "line 2 is longer than 8388608 bytes"),
     ],
 )
 def test_what_is_no_event_of_its_stream_is_a_fault(event: dict, says: str) -> None:

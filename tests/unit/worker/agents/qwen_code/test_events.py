@@ -84,7 +84,7 @@ def test_a_retry_is_bookkeeping_and_tools_are_counted_by_name() -> None:
         (({"type": "surprise"}, DONE), "an event of the unknown type 'surprise'"),
         ((said({"type": "tool_use"}), DONE), "a tool call without a name"),
         ((DONE, said()), "an event of the type 'assistant' after the result"),
-        ((said({"text": "x" * (1 << 20)}), DONE), "line 2 is longer than 1048576 bytes"),
+        ((said({"text": "x" * (8 << 20)}), DONE), "line 2 is longer than 8388608 bytes"),
     ],
 )
 def test_what_is_no_event_of_its_stream_is_a_fault(events: tuple, says: str) -> None:
