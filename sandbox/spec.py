@@ -14,8 +14,8 @@ from typing import Protocol
 class Bind:
     """A host path made visible: no symlink on the way to `source`; `target` absolute, on the root's own tmpfs.
 
-    The way is looked at before bubblewrap goes it again, so nobody who could change it may live when the run starts:
-    no guest that has a folder above `source` as a writable bind.
+    Where `facts()["bind_sources"]` says that it is opened by name, bubblewrap goes the way again that was looked at:
+    then nobody who could change it may live when the run starts, no guest that may write a folder above `source`.
     """
 
     source: Path

@@ -23,7 +23,7 @@ from sandbox.backends.watch import Watch
 from sandbox.errors import SandboxCommandError, SandboxError
 from sandbox.limits import Bounds, Found, Group, Usage
 from sandbox.process.launch import Launch, Running, launch
-from sandbox.process.spawner import REPORT_FD, SECCOMP_FD, STATUS_FD, Spawner
+from sandbox.process.spawner import FIRST_SOURCE_FD, REPORT_FD, SECCOMP_FD, STATUS_FD, Spawner
 from sandbox.process.tools import prepare, prepare_tool
 from sandbox.process.tree import Ending
 from sandbox.seccomp import architecture_here
@@ -74,8 +74,7 @@ class Bubblewrap:
 
         def start(room: SandboxSpec, listener: int) -> Started:
             group = self._group(room, stack)
-            order = replace(self._order(room, filter_, group), listener=listener)
-            return Started(launch(self._spawner, order), group)
+            return Started(self._launched(room, filter_, group, listener), group)
 
         with ExitStack() as stack, tool_rooms.beside(spec, self._tool.path, self.owner(spec.slot), start) as both:
             both.ended = self._run(both.session, sink, Asked(stop, both.groups), filter_)
@@ -97,6 +96,7 @@ class Bubblewrap:
             "seccomp": str(self._architecture),
             "seccomp_sha256": hashlib.sha256(seccomp_program(self._architecture)).hexdigest(),
             "userns_disabled": self._program.can_disable_userns,
+            "bind_sources": "opened by us" if self._program.can_bind_open else "opened by name, after we looked",
             "init": self._tools.init_kind,
             "init_sha256": self._tools.init_digest,
             "forwarder": self._tools.init_kind,
@@ -135,7 +135,7 @@ class Bubblewrap:
         started = time.monotonic()
         with ExitStack() as stack:
             group = self._group(spec, stack)
-            running = launch(self._spawner, self._order(spec, seccomp, group))
+            running = self._launched(spec, seccomp, group)
             stack.callback(running.close)
             outlets = _outlets(running, sink, spec.limits.output_bytes)
             cuts = Cuts(spec.limits, outlets, asked if group is None else asked.of(group))
@@ -165,8 +165,21 @@ class Bubblewrap:
         group.hold_to(bounds)
         return group
 
-    def _order(self, spec: SandboxSpec, seccomp: bytes | None, group: Group | None) -> Launch:
-        fds = plan.PlanFds(STATUS_FD, None if seccomp is None else SECCOMP_FD)
+    def _launched(
+        self, spec: SandboxSpec, seccomp: bytes | None, group: Group | None, listener: int | None = None
+    ) -> Running:
+        """Start it, with the very sources that were looked at where this bubblewrap takes them open."""
+        with ExitStack() as opened:
+            sources = []
+            for bind in spec.binds if self._program.can_bind_open else ():
+                sources.append(refusals.open_plain("bind source", bind.source))
+                opened.callback(os.close, sources[-1])
+            order = self._order(spec, seccomp, group, len(sources))
+            return launch(self._spawner, replace(order, sources=tuple(sources), listener=listener))
+
+    def _order(self, spec: SandboxSpec, seccomp: bytes | None, group: Group | None, sources: int) -> Launch:
+        numbers = tuple(range(FIRST_SOURCE_FD, FIRST_SOURCE_FD + sources))
+        fds = plan.PlanFds(STATUS_FD, None if seccomp is None else SECCOMP_FD, numbers)
         return Launch(
             program=str(self._program.path),
             options=plan.options(spec, self._layout, fds),

@@ -52,6 +52,8 @@ class PlanFds:
     status: int
     seccomp: int | None
     """None only where preflight shows what holds without the filter."""
+    sources: tuple[int, ...] = ()
+    """The binds' sources, already open; none where this bubblewrap takes names alone."""
 
 
 def root_links() -> tuple[tuple[str, str], ...]:
@@ -67,7 +69,7 @@ def options(spec: SandboxSpec, host: HostLayout, fds: PlanFds) -> tuple[str, ...
         *_identity(spec),
         *_system(host),
         *_private(spec),
-        *_binds(spec.binds),
+        *_binds(spec.binds, fds.sources),
         *(() if spec.door is None else ("--ro-bind", str(spec.door.socket), DOOR)),
         *("--remount-ro", "/", "--chdir", spec.cwd, "--json-status-fd", str(fds.status)),
         *(() if fds.seccomp is None else ("--seccomp", str(fds.seccomp))),
@@ -145,14 +147,18 @@ def _private(spec: SandboxSpec) -> Iterator[str]:
         yield from ("--size", str(_RUN_BYTES), "--perms", "0700", "--tmpfs", spec.home)
 
 
-def _binds(binds: tuple[Bind, ...]) -> Iterator[str]:
+def _binds(binds: tuple[Bind, ...], sources: tuple[int, ...]) -> Iterator[str]:
     made: set[str] = set()
-    for bind in binds:
+    for number, bind in enumerate(binds):
         for folder in _parents(bind.target):
             if folder not in made:
                 made.add(folder)
                 yield from ("--dir", folder)
-        yield from ("--bind" if bind.writable else "--ro-bind", str(bind.source), bind.target)
+        option = "--bind" if bind.writable else "--ro-bind"
+        if sources:
+            yield from (f"{option}-fd", str(sources[number]), bind.target)
+        else:
+            yield from (option, str(bind.source), bind.target)
 
 
 def _parents(target: str) -> list[str]:

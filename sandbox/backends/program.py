@@ -23,6 +23,8 @@ class Program:
     version: str
     digest: str
     can_disable_userns: bool
+    can_bind_open: bool
+    """Whether it takes a bind's source as a descriptor; Debian's 0.8 does, and upstream's from 0.10."""
 
 
 def find(drop: tuple[str, ...], places: tuple[Path, ...] = _PLACES) -> Program:
@@ -46,6 +48,7 @@ def find(drop: tuple[str, ...], places: tuple[Path, ...] = _PLACES) -> Program:
         version=_ask(drop, path, "--version").split()[-1],
         digest=hashlib.sha256(path.read_bytes()).hexdigest(),
         can_disable_userns="--assert-userns-disabled" in listing,
+        can_bind_open="--bind-fd" in listing and "--ro-bind-fd" in listing,
     )
 
 

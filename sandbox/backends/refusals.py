@@ -17,6 +17,8 @@ _OURS = ("/", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/
 _ENTRIES = (TOOL, SERVER)
 _OURS_ALONE = ("/run", "/home", "/cell")
 
+_MOST_BINDS = 64
+"""The spawner takes so many descriptors and some more."""
 _PORTS = range(1024, 65536)
 """A guest is nobody, so the ports below are not for it."""
 
@@ -28,6 +30,10 @@ def refuse_unsafe(spec: SandboxSpec) -> None:
     _refuse_environment(spec)
     _refuse_path("cwd", spec.cwd)
     _refuse_path("home", spec.home)
+    if len(spec.binds) > _MOST_BINDS:
+        raise SandboxRefusedError(
+            f"{len(spec.binds)} binds are more than {_MOST_BINDS}: put their sources into one folder"
+        )
     targets = [bind.target for bind in spec.binds]
     for target in targets:
         _refuse_target(target)
@@ -129,26 +135,31 @@ def refuse_place(name: str, place: Path) -> None:
 
 
 def _refuse_links(name: str, path: Path) -> None:
-    """Walk to the source without following a link: a guest that could have made one would choose its end."""
+    os.close(open_plain(name, path))
+
+
+def open_plain(name: str, path: Path) -> int:
+    """Open `path` (O_PATH) without following a link: a guest that could have made one would choose its end."""
     source = str(path)
     if "\0" in source:
         raise SandboxRefusedError(f"{name} {source!r} holds a NUL")
     _size(source)
     _refuse_path(name, source)
-    at = os.open("/", os.O_PATH | os.O_DIRECTORY)
-    try:
-        for part in source.split("/")[1:]:
-            below = os.open(part or ".", os.O_PATH | os.O_NOFOLLOW, dir_fd=at)
+    at = os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    for part in source.split("/")[1:]:
+        try:
+            below = os.open(part or ".", os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=at)
+        except OSError as error:
+            raise SandboxRefusedError(f"{name} {source!r} can't be opened: {error.strerror}") from error
+        finally:
             os.close(at)
-            at = below
-            if stat.S_ISLNK(os.fstat(at).st_mode):
-                raise SandboxRefusedError(
-                    f"{name} {source!r} passes through the symlink {part!r}; name the place that it leads to"
-                )
-    except OSError as error:
-        raise SandboxRefusedError(f"{name} {source!r} can't be opened: {error.strerror}") from error
-    finally:
-        os.close(at)
+        at = below
+        if stat.S_ISLNK(os.fstat(at).st_mode):
+            os.close(at)
+            raise SandboxRefusedError(
+                f"{name} {source!r} passes through the symlink {part!r}; name the place that it leads to"
+            )
+    return at
 
 
 def unsearchable(path: Path) -> Path | None:

@@ -8,11 +8,11 @@
  *
  * First we say `ready` with a pidfd of ourselves, or `failed STEP ERRNO`. Then each message makes one child:
  *
- *   spawn UID GID SECCOMP   with the descriptors channel, words, stdin, stdout, stderr, plan, status, report, seccomp
- *                           if SECCOMP is 1, and any number of control groups' entries
+ *   spawn UID GID SECCOMP SOURCES   with the descriptors channel, words, stdin, stdout, stderr, plan, status, report,
+ *                                   seccomp if SECCOMP is 1, so many binds' sources, and control groups' entries
  *
  * An entry is a file that lets in who writes 0 into it or, for version 2, the group's folder. `words` holds the program and its arguments, each ended by a NUL. They find plan, status, report and seccomp at 3, 4, 5
- * and 6, and our own environment. UID 0 means: as we are. `channel` is the run's own socket, on which we say
+ * and 6, the sources from 7 on, and our own environment. UID 0 means: as we are. `channel` is the run's own socket, on which we say
  *
  *   failed STEP ERRNO      nothing was started
  *   ended STATUS USER SYS  bubblewrap was waited for: its wait status, its tree's processor time in microseconds
@@ -38,8 +38,9 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-enum { MOST_RUNS = 1024, MOST_FDS = 32, HIGH = 200, LINE = 128 };
+enum { MOST_RUNS = 1024, MOST_FDS = 128, HIGH = 200, LINE = 128 };
 enum { CHANNEL, WORDS, STDIN, STDOUT, STDERR, PLAN, STATUS, REPORT, SECCOMP };
+enum { FIRST_SOURCE = 7 };
 enum { SOCKET_AT, SIGNALS_AT, RUNS_AT };
 
 struct run {
@@ -56,8 +57,8 @@ struct message {
 
 struct order {
     struct message *message;
-    unsigned uid, gid, has_seccomp;
-    int groups; /* where they begin among the descriptors */
+    unsigned uid, gid, has_seccomp, sources;
+    int groups; /* where they begin among the descriptors, behind the sources */
 };
 
 static struct run runs[MOST_RUNS];
@@ -126,9 +127,11 @@ static char **words_in(int fd) {
 
 static int is_order(struct order *order) {
     struct message *message = order->message;
-    if (sscanf(message->text, "spawn %u %u %u", &order->uid, &order->gid, &order->has_seccomp) != 3) return 0;
-    order->groups = SECCOMP + (order->has_seccomp != 0);
-    return order->has_seccomp <= 1 && message->count >= order->groups && run_count < MOST_RUNS;
+    if (sscanf(message->text, "spawn %u %u %u %u", &order->uid, &order->gid, &order->has_seccomp, &order->sources) != 4)
+        return 0;
+    if (order->has_seccomp > 1 || order->sources > MOST_FDS) return 0;
+    order->groups = SECCOMP + (int)(order->has_seccomp + order->sources);
+    return message->count >= order->groups && run_count < MOST_RUNS;
 }
 
 static int is_folder(int fd) {
@@ -172,7 +175,8 @@ static int become(const struct order *order, int is_in) {
         if (fds[each] < 0) return fail("descriptors");
     }
     for (int each = STDIN; each < order->groups; each++)
-        if (dup2(fds[each], place[each]) < 0) return fail("descriptors");
+        if (dup2(fds[each], each < SECCOMP + (int)order->has_seccomp ? place[each] : each - SECCOMP - (int)order->has_seccomp + FIRST_SOURCE) < 0)
+            return fail("descriptors");
     errno = refused;
     if (refused) return fail("cgroup");
     char **words = words_in(fds[WORDS]);

@@ -26,6 +26,8 @@ class Launch:
     owner: tuple[int, int]
     drops: bool
     """Whether root is to be given up for the owner."""
+    sources: tuple[int, ...] = ()
+    """As `Order.sources`; they stay the caller's."""
     fold: Fold | None = None
     """What it starts in."""
     listener: int | None = None
@@ -64,6 +66,7 @@ def launch(spawner: Spawner, order: Launch) -> Running:
                 status=status.write,
                 report=report.write,
                 seccomp=None if order.seccomp is None else memory(theirs, "seccomp", order.seccomp),
+                sources=order.sources,
                 uid=uid,
                 gid=gid,
                 groups=() if order.fold is None else order.fold.entries,

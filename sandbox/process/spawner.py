@@ -24,6 +24,7 @@ PLAN_FD: Final = 3
 STATUS_FD: Final = 4
 REPORT_FD: Final = 5
 SECCOMP_FD: Final = 6
+FIRST_SOURCE_FD: Final = 7
 """Where bubblewrap finds the descriptors that it gets besides 0, 1 and 2."""
 _LINE = 128
 _FD_BYTES = 4
@@ -49,6 +50,8 @@ class Order:
     status: int
     report: int
     seccomp: int | None = None
+    sources: tuple[int, ...] = ()
+    """Of binds: found from FIRST_SOURCE_FD on."""
     uid: int = 0
     """0: whoever the worker is."""
     gid: int = 0
@@ -152,13 +155,13 @@ class Spawner:
         """Start what `order` says. Raises SandboxError; SandboxUnavailableError where no spawner can be had."""
         fds = (order.words, order.stdin, order.stdout, order.stderr, order.plan, order.status, order.report)
         seccomp = () if order.seccomp is None else (order.seccomp,)
-        text = b"spawn %d %d %d" % (order.uid, order.gid, len(seccomp))
+        text = b"spawn %d %d %d %d" % (order.uid, order.gid, len(seccomp), len(order.sources))
         try:
             live = self._ready()
             ours, theirs = _pair()
             with theirs, ExitStack() as unused:
                 unused.callback(ours.close)
-                socket.send_fds(live.socket, [text], [theirs.fileno(), *fds, *seccomp, *order.groups])
+                socket.send_fds(live.socket, [text], [theirs.fileno(), *fds, *seccomp, *order.sources, *order.groups])
                 channel = Channel(ours, os.dup(live.pidfd))
                 unused.pop_all()
         except OSError as error:

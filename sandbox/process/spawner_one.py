@@ -24,10 +24,11 @@ _MS_TERMINALS = 2 | 8
 _TERMINALS = b"newinstance,ptmxmode=0666,mode=0620,max=64"
 _MS_BARE = 2 | 4 | 8
 _LINE = 128
-_MOST_FDS = 32
+_MOST_FDS = 128
 _FD_BYTES = 4
 _HIGH = 200
 _CHANNEL, _WORDS, _STDIN, _SECCOMP = 0, 1, 2, 8
+_FIRST_SOURCE = 7
 _PLACES = (0, 1, 2, 3, 4, 5, 6)
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -88,8 +89,8 @@ def _become(text: bytes, fds: list[int]) -> NoReturn:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     os.umask(0o022)
-    uid, gid, has_seccomp = (int(word) for word in text.split()[1:])
-    groups = _SECCOMP + has_seccomp
+    uid, gid, has_seccomp, sources = (int(word) for word in text.split()[1:])
+    groups = _SECCOMP + has_seccomp + sources
     try:
         for entry in fds[groups:]:
             _enter(entry)
@@ -98,7 +99,8 @@ def _become(text: bytes, fds: list[int]) -> NoReturn:
     step = "descriptors"
     try:
         fds = [_above(fd) for fd in fds[:groups]]
-        for fd, place in zip(fds[_STDIN:], _PLACES, strict=False):
+        places = (*_PLACES[: len(_PLACES) - 1 + has_seccomp], *range(_FIRST_SOURCE, _FIRST_SOURCE + sources))
+        for fd, place in zip(fds[_STDIN:], places, strict=True):
             os.dup2(fd, place)
         step = "cgroup"
         if entering is not None:

@@ -2,16 +2,20 @@
 
 import os
 import subprocess
+import threading
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from farm.model import OracleSpec
-from sandbox.errors import SandboxRefusedError
+from sandbox.errors import SandboxError, SandboxRefusedError
 from sandbox.spec import Bind, Limits, SandboxSpec
-from tests.builders.sandbox_rooms import AN_ORDINARY_USER, bubblewrap, work_root
+from tests.builders.sandbox_rooms import AN_ORDINARY_USER, bubblewrap, system_python, work_root
+from tests.builders.sandbox_trees import is_soon
 from tests.builders.worker.farm import Farm
 from worker.tasks import carry
 
@@ -103,6 +107,41 @@ def test_b7_no_source_is_taken_through_a_link_that_a_guest_planted(scene: Scene)
 
 def test_b7n_the_same_place_named_by_itself_is_taken(scene: Scene) -> None:
     assert run(Bind(scene.victim, "/cell/skills"), argv=("cat", "/cell/skills/secret")) == b"a secret of the host"
+
+
+SWAP = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None)
+os.chdir("/cell/ws")
+os.symlink(sys.argv[1], "link")
+print("swapping", flush=True)
+while True:
+    libc.renameat2(-100, b"skills", -100, b"link", 2)
+"""
+
+
+@pytest.mark.skipif(bubblewrap().facts()["bind_sources"] != "opened by us", reason="this bubblewrap takes names alone")
+def test_b7_no_source_is_taken_that_a_living_guest_puts_in_the_place_of_another(scene: Scene) -> None:
+    (scene.ws / "skills").mkdir()
+    (scene.ws / "skills").chmod(0o777)
+    heard, is_over = bytearray(), threading.Event()
+    argv = (system_python(), "-I", "-S", "-c", SWAP, str(scene.victim))
+    spec = SandboxSpec(argv=argv, binds=(Bind(scene.ws, "/cell/ws", writable=True),), limits=LIMITS, cwd="/")
+    swapping = threading.Thread(
+        target=bubblewrap().run, args=(spec, lambda _, chunk: heard.extend(chunk), is_over.is_set)
+    )
+    swapping.start()
+    try:
+        assert is_soon(lambda: bool(heard))
+        seen, end = set[bytes](), time.monotonic() + 4.0
+        while time.monotonic() < end:
+            with suppress(SandboxError):
+                binds = Bind(scene.ws / "skills", "/cell/in")
+                seen.add(run(binds, argv=("sh", "-c", "cat /cell/in/secret 2>/dev/null; echo ran")))
+    finally:
+        is_over.set()
+        swapping.join()
+    assert seen == {b"ran\n"}
 
 
 def test_b12_the_hidden_files_leave_nothing_in_the_workspace_and_are_not_in_it() -> None:

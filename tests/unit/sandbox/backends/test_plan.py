@@ -38,6 +38,13 @@ def holds(within, *run):
     return any(within[at : at + len(run)] == run for at in range(len(within)))
 
 
+def test_sources_that_are_open_are_handed_over_and_named_nowhere():
+    within = words(fds=replace(FDS, sources=(7, 8)))
+    assert holds(within, "--bind-fd", "7", "/cell/ws")
+    assert holds(within, "--ro-bind-fd", "8", "/cell/oracle")
+    assert not {"/h/ws", "/h/oracle"} & set(within)
+
+
 @pytest.mark.parametrize("kind", ["user", "ipc", "pid", "net", "uts", "cgroup"])
 def test_every_namespace_is_asked_for_by_name(kind):
     assert f"--unshare-{kind}" in words()
