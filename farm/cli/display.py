@@ -32,8 +32,7 @@ def clock_text(seconds: float | None) -> str:
 
 def cost_text(arm: ArmProgress) -> str:
     """Say an arm's cost so far; what nobody measured is said, not counted as nothing."""
-    known = arm.done - arm.cost_unknown
-    if not known:
+    if arm.cost_unknown == arm.done and not arm.cost_usd:
         return "unknown" if arm.done else ""
     return f"${arm.cost_usd:.2f}" + (f" + {arm.cost_unknown} unknown" if arm.cost_unknown else "")
 

@@ -21,9 +21,9 @@ class ArmProgress:
     """Results without evidence."""
     correct: int
     cost_usd: Decimal
-    """Of the finished cells whose cost is known."""
+    """Of every attempt of the finished cells, as far as it is known."""
     cost_unknown: int
-    """Finished cells whose cost nobody measured."""
+    """Finished cells whose cost is not, or not all, known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +54,14 @@ class _ArmCount:
     cost_usd: Decimal = field(default_factory=Decimal)
     cost_unknown: int = 0
 
-    def count(self, outcome: Outcome) -> None:
+    def count(self, outcome: Outcome, earlier: tuple[Outcome | None, ...]) -> None:
         self.done += 1
         evidence = outcome.evidence
         self.failed += evidence is None
         self.correct += evidence is not None and evidence.oracle.correct is True
-        cost = None if evidence is None else evidence.cost_usd
-        if cost is None:
-            self.cost_unknown += 1
-        else:
-            self.cost_usd += cost
+        costs = [None if attempt is None else attempt.cost_usd for attempt in (*earlier, outcome)]
+        self.cost_unknown += None in costs
+        self.cost_usd += sum(cost for cost in costs if cost is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +92,9 @@ class Tally:
     def done(self) -> int:
         return sum(arm.done for arm in self._arms.values())
 
-    def count(self, index: int, outcome: Outcome) -> None:
-        """Count the outcome that the cell's result names."""
-        self._arms[self._plan.cells[index].arm].count(outcome)
+    def count(self, index: int, outcome: Outcome, earlier: tuple[Outcome | None, ...]) -> None:
+        """Count the outcome that the cell's result names, and the cost of its earlier attempts (None: no record)."""
+        self._arms[self._plan.cells[index].arm].count(outcome, earlier)
 
     def note(self, text: str) -> None:
         """Keep a line for the display."""

@@ -64,8 +64,12 @@ class SweepRecords:
 
     def interrupted(self, index: int, attempt: int) -> int:
         """Count the attempts before this one that a person or a shutdown ended."""
-        earlier = (self.outcome(index, number) for number in range(1, attempt))
-        return sum(stored is not None and stored.outcome.is_interrupted for stored in earlier)
+        return sum(outcome is not None and outcome.is_interrupted for outcome in self.earlier(index, attempt))
+
+    def earlier(self, index: int, attempt: int) -> tuple[Outcome | None, ...]:
+        """Return the outcomes of the attempts before this one; None for each that left none."""
+        stored = (self.outcome(index, number) for number in range(1, attempt))
+        return tuple(None if one is None else one.outcome for one in stored)
 
     def counted(self, index: int, result: Result) -> Outcome:
         """Return the outcome that a result counts; raise IntegrityError when it is not the one that it names."""

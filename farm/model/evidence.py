@@ -252,6 +252,8 @@ class Outcome(Value):
     fault: Fault | None = None
     artifacts: tuple[Artifact, ...] = ()
     stages: tuple[StageTime, ...] = ()
+    doors: tuple[DoorReport, ...] | None = None
+    """Of every session that was begun, where a fault keeps their reports back. None: nobody knows what they spent."""
     late: bool = False
     """Recorded after the sweep had settled: kept, never counted."""
 
@@ -264,6 +266,15 @@ class Outcome(Value):
     @property
     def is_usable(self) -> bool:
         return self.evidence is not None
+
+    @property
+    def cost_usd(self) -> Decimal | None:
+        """What the attempt cost, whether or not it counts; None when that of one session is unknown."""
+        if self.evidence is not None:
+            return self.evidence.cost_usd
+        if self.doors is None:
+            return None
+        return known_sum(door.cost_usd for door in self.doors) if self.doors else Decimal(0)
 
     @property
     def is_interrupted(self) -> bool:

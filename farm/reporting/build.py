@@ -15,6 +15,7 @@ from farm.model import (
     Settlement,
     Verdict,
     canonical_json,
+    known_sum,
 )
 from farm.model.keys import AttemptFile, outcome_key, sweep_root, verdict_key
 from farm.reporting.numbers import arm_line, metric_lines
@@ -39,6 +40,10 @@ def build(source: ReportInput) -> Report:
     rows: dict[str, list[Row]] = {arm.name: [] for arm in source.plan.arms}
     for row in source.table.rows:
         rows[row.arm].append(row)
+    cells: dict[str, list[CellLine]] = {arm.name: [] for arm in source.plan.arms}
+    lines = _cell_lines(source)
+    for line in lines:
+        cells[line.arm].append(line)
     decisions = {verdict.decision for verdict in source.verdicts}
     return Report(
         sweep=source.sweep,
@@ -47,9 +52,9 @@ def build(source: ReportInput) -> Report:
         tasks=tuple(task.id for task in source.plan.tasks),
         trials=source.plan.trials,
         gates=tuple(_gate_line(source, verdict) for verdict in source.verdicts),
-        arms=tuple(arm_line(arm, rows[arm.name]) for arm in source.plan.arms),
+        arms=tuple(arm_line(arm, rows[arm.name], cells[arm.name]) for arm in source.plan.arms),
         metrics=metric_lines(source.table),
-        cells=_cell_lines(source),
+        cells=lines,
         provenance=_provenance(source),
     )
 
@@ -94,6 +99,7 @@ def _claims(settlement: Settlement) -> Mapping[CellId, frozenset[int]]:
 def _cell_line(source: ReportInput, row: Row, claimed: frozenset[int]) -> CellLine:
     cell = CellId(row.cell)
     answer = row.sessions[-1].final_answer if row.sessions else None
+    attempts = _attempt_lines(source, row, source.outcomes.get(cell, ()), claimed)
     return CellLine(
         cell=row.cell,
         task=row.task,
@@ -103,9 +109,9 @@ def _cell_line(source: ReportInput, row: Row, claimed: frozenset[int]) -> CellLi
         problem=_problem(row),
         answer=None if answer is None else one_line(answer, most=_ANSWER),
         metrics=tuple(_clean_measured(measured) for _, measured in sorted(row.metrics.items())),
-        cost_usd=row.cost_usd,
+        cost_usd=known_sum(attempt.cost_usd for attempt in attempts),
         duration_s=row.duration_s,
-        attempts=_attempt_lines(source, row, source.outcomes.get(cell, ()), claimed),
+        attempts=attempts,
     )
 
 
@@ -160,6 +166,7 @@ def _attempt_line(source: ReportInput, outcome: Outcome, *, counted: bool) -> At
         started_at=outcome.started_at,
         ended_at=outcome.ended_at,
         late=outcome.late,
+        cost_usd=outcome.cost_usd,
         record=_below(source, outcome_key(source.sweep, outcome.cell, outcome.attempt)),
         artifacts=(*outcome.artifacts, *source.left.get(outcome.cell, {}).get(outcome.attempt, ())),
     )

@@ -8,7 +8,7 @@ from statistics import median as middle
 from farm.gates.exact import mean, median, number
 from farm.gates.table import Row, Table
 from farm.model import Arm, Metric, Number, SessionReport, known_sum
-from farm.reporting.report import ArmLine, MetricLine, Spend, Total
+from farm.reporting.report import ArmLine, CellLine, MetricLine, Spend, Total
 from farm.reporting.text import one_line
 from farm.stats import wilson
 
@@ -16,8 +16,8 @@ _DIGITS = 6
 """Of an interval's ends: versions of a numeric library differ in the last bits, and a report's bytes must not."""
 
 
-def arm_line(arm: Arm, rows: Sequence[Row]) -> ArmLine:
-    """Sum up one arm."""
+def arm_line(arm: Arm, rows: Sequence[Row], cells: Sequence[CellLine]) -> ArmLine:
+    """Sum up one arm: what it measured by its rows, what it spent by every attempt of its cells."""
     spent = [row for row in rows if row.attempts > 0 or row.sessions]
     judged = [row.oracle.correct for row in rows if row.oracle is not None and row.oracle.correct is not None]
     durations = [row.duration_s for row in rows if row.duration_s is not None]
@@ -34,7 +34,8 @@ def arm_line(arm: Arm, rows: Sequence[Row]) -> ArmLine:
         correct=sum(judged),
         correct_low=None if interval is None else round(interval.low, _DIGITS),
         correct_high=None if interval is None else round(interval.high, _DIGITS),
-        cost=_spend(row.cost_usd for row in spent),
+        cost=_cost(cells),
+        uncounted_usd=_uncounted(cells),
         agents_cost=_spend(map(_agents_cost, spent)) if _has_prices(spent) else None,
         cost_difference_usd=_difference(spent) if _has_prices(spent) else None,
         input_tokens=_total(_summed(row, _input_tokens) for row in spent),
@@ -87,6 +88,22 @@ def _total(counts: Iterable[int | None]) -> Total:
     said = list(counts)
     known = [number for number in said if number is not None]
     return Total(total=sum(known) if known else None, known=len(known), unknown=len(said) - len(known))
+
+
+def _cost(cells: Sequence[CellLine]) -> Spend:
+    """Add up what is known; a cell with one unknown attempt is unknown, though what the others cost is in the sum."""
+    began = [cell for cell in cells if cell.attempts]
+    known = [attempt.cost_usd for cell in began for attempt in cell.attempts if attempt.cost_usd is not None]
+    unknown = sum(cell.cost_usd is None for cell in began)
+    return Spend(usd=sum(known, Decimal(0)) if known else None, known=len(began) - unknown, unknown=unknown)
+
+
+def _uncounted(cells: Sequence[CellLine]) -> Decimal | None:
+    attempts = [
+        attempt for cell in cells for attempt in cell.attempts if attempt.fault is not None or not attempt.counted
+    ]
+    known = [attempt.cost_usd for attempt in attempts if attempt.cost_usd is not None]
+    return sum(known, Decimal(0)) if known else None
 
 
 def _spend(costs: Iterable[Decimal | None]) -> Spend:

@@ -49,7 +49,7 @@ class Total(Value):
 
 
 class Spend(Value):
-    """Known cost, and how many cells' cost nobody knows; it is never guessed."""
+    """Known cost, and how many cells' cost is not, or not all, known; it is never guessed."""
 
     usd: Decimal | None
     known: int
@@ -73,6 +73,9 @@ class ArmLine(Value):
     """Wilson 95 % interval of correct / judged."""
     correct_high: float | None
     cost: Spend
+    """Of every attempt, whether or not it counts."""
+    uncounted_usd: Decimal | None = None
+    """The known part of `cost` that attempts without a measurement spent; None: there was none, or it is unknown."""
     agents_cost: Spend | None = None
     """What the agents themselves say, where `cost` is by the plan's prices."""
     cost_difference_usd: Decimal | None = None
@@ -123,6 +126,7 @@ class AttemptLine(Value):
     started_at: datetime | None
     ended_at: datetime | None
     late: bool = False
+    cost_usd: Decimal | None = None
     record: str | None
     """The outcome's key below the sweep's folder; None: claimed, and never heard of again."""
     artifacts: tuple[Artifact, ...] = ()
@@ -142,6 +146,7 @@ class CellLine(Value):
     """The last session's final answer, cleaned and cut."""
     metrics: tuple[Measured, ...]
     cost_usd: Decimal | None
+    """Of all its attempts; None when that of one is unknown."""
     duration_s: float | None
     attempts: tuple[AttemptLine, ...]
 

@@ -38,7 +38,15 @@ def _arm_text(arm: ArmLine, width: int) -> str:
         correct if arm.judged else "correct unknown",
         f"median {duration_text(arm.median_duration_s)}",
         f"tool calls {count_text(arm.tool_calls.total)}",
-        f"cost {money_text(arm.cost.usd)}"
-        + (f" (+ {arm.cost.unknown} unknown)" if arm.cost.known and arm.cost.unknown else ""),
+        f"cost {cost_text(arm)}",
     ]
     return f"{arm.name:{width}}  {', '.join(parts)}"
+
+
+def cost_text(arm: ArmLine) -> str:
+    """Say what an arm cost, what of it is unknown, and what of it went to attempts that do not count."""
+    if arm.cost.usd is None:
+        return money_text(None)
+    notes = [f"{money_text(arm.uncounted_usd)} of it in attempts that do not count"] if arm.uncounted_usd else []
+    notes += [f"+ {arm.cost.unknown} unknown"] if arm.cost.unknown else []
+    return money_text(arm.cost.usd) + (f" ({', '.join(notes)})" if notes else "")

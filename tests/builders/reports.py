@@ -94,7 +94,7 @@ def demo_rows(plan: Plan) -> tuple[Row, ...]:
     special = {
         f"list-exports.{OFF}.4": {
             "oracle": OracleFinding(correct=False, answer_error="src/util.ts: expected ['util'], found []"),
-            "sessions": (a_session(final_answer=HOSTILE),),
+            "sessions": (a_session(final_answer=HOSTILE, cost_usd=Decimal("0.0352")),),
         },
         f"fix-total.{OFF}.2": {
             "fault": Fault(kind=FaultKind.RATE_LIMIT, detail="429 after four attempts: " + HOSTILE),
@@ -107,7 +107,6 @@ def demo_rows(plan: Plan) -> tuple[Row, ...]:
         },
         f"fix-total.{ON}.7": {
             "oracle": OracleFinding(correct=None, problem="the check was killed by signal 9"),
-            "cost_usd": None,
         },
         f"fix-total.{ON}.9": {
             "unsettled": Unsettled.NEVER_STARTED,
@@ -126,13 +125,14 @@ def demo_rows(plan: Plan) -> tuple[Row, ...]:
 
 def _row(task: str, arm: str, trial: int) -> Row:
     calls = (trial * 7 % 3) if arm == ON else 4 + trial % 4
+    cost = Decimal("0.0312") + trial * Decimal("0.001")
     usage = Usage(input_tokens=11_000 + 37 * trial, output_tokens=900 + trial)
     return a_row(
         At(arm, trial, task),
         calls,
-        sessions=(a_session(usage=usage, tool_calls={"Bash": calls, "Read": 3}),),
+        sessions=(a_session(usage=usage, cost_usd=cost, tool_calls={"Bash": calls, "Read": 3}),),
         metrics={BASH_CALLS.name: Measured(name=BASH_CALLS.name, value=calls)},
-        cost_usd=Decimal("0.0312") + trial * Decimal("0.001"),
+        cost_usd=cost,
         duration_s=20.0 + 3.7 * trial,
     )
 

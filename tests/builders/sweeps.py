@@ -29,6 +29,7 @@ from farm.model import (
     CellEvent,
     Claim,
     Digest,
+    DoorReport,
     EventKind,
     Evidence,
     ExitKind,
@@ -108,6 +109,8 @@ class Worker:
     farm: "Farm"
     name: str = "host/1"
     held: dict[int, Lease] = field(default_factory=dict)
+    doors: tuple[DoorReport, ...] | None = None
+    """Of each attempt that ends in a fault."""
 
     def claim(self, ticket: Ticket) -> bool:
         """Take the lease and write claim.json, as a worker does."""
@@ -155,6 +158,7 @@ class Worker:
             ended_at=farm.clock.now(),
             evidence=finding if isinstance(finding, Evidence) else None,
             fault=finding if isinstance(finding, Fault) else None,
+            doors=self.doors if isinstance(finding, Fault) else None,
         )
         body = canonical_json(outcome)
         farm.records.create(outcome_key(lease.sweep, lease.cell, lease.attempt), body)
@@ -231,9 +235,11 @@ class Farm:
 
         return (coordinator or self.coordinator()).run(should_stop, self.seen.append)
 
-    def works(self, find: Callable[[Ticket], Finding | None]) -> Callable[[int], bool | None]:
+    def works(
+        self, find: Callable[[Ticket], Finding | None], doors: tuple[DoorReport, ...] | None = None
+    ) -> Callable[[int], bool | None]:
         """Make a world in which every ticket is run at once; None: the worker dies on it."""
-        worker = Worker(self)
+        worker = Worker(self, doors=doors)
 
         def step(_turn: int) -> None:
             for ticket in self.dispatcher.take():

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from farm.model import Evidence, Fault, RetryPolicy, StageTime
+from farm.model import DoorReport, Evidence, Fault, RetryPolicy, StageTime
 from farm.ports import Clock
 from worker.cell.narration import Narration
 from worker.cell.ports import Claimed
@@ -22,6 +22,8 @@ class Attempt:
     narration: Narration
     keeper: Keeper = field(default_factory=Keeper)
     stages: list[StageTime] = field(default_factory=list)
+    doors: list[DoorReport | None] = field(default_factory=list)
+    """Of each session that was begun, whatever became of it; None: it had no door."""
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -31,6 +33,11 @@ class Attempt:
             yield
         finally:
             self.stages.append(StageTime(stage=name, seconds=round(self.clock.monotonic() - began, 6)))
+
+    def known_doors(self) -> tuple[DoorReport, ...] | None:
+        """Give the sessions' doors; None when one session had none."""
+        known = tuple(door for door in self.doors if door is not None)
+        return known if len(known) == len(self.doors) else None
 
 
 @dataclass(frozen=True, slots=True)

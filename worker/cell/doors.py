@@ -75,6 +75,7 @@ class Doors:
     def open(self, name: str, models: tuple[str, ...], wire: Wire | None) -> Iterator[SessionDoor | None]:
         """Open the door of the session called `name` for the block; what it used is kept, however the block ends."""
         if self.upstream is None:
+            self.attempt.doors.append(None)
             yield None
             return
         socket, pass_ = self.folder.new_socket(), Pass(self.upstream, models, self.purse)
@@ -85,6 +86,7 @@ class Doors:
                 yield SessionDoor(socket, traffic)
         finally:
             if traffic is not None:
+                self.attempt.doors.append(traffic.report())
                 self.attempt.keeper.keep(f"session.{name}.usage", "application/jsonl", traffic.log())
 
     def _direct(self, socket: Path, pass_: Pass) -> AbstractContextManager[OpenDoor]:

@@ -89,6 +89,7 @@ class CellLine:
         """Record that `work` broke on a bug of ours."""
         finding = Finding(RetryPolicy(), fault=fault_of_bug(error))
         attempt = self._attempt(claimed)
+        attempt.doors.append(None)  # what its sessions spent went with the notebook that broke
         with self._beating(attempt) as pulse:
             end = self._record(attempt, finding, pulse)
             self._tell_cleanup(claimed, end, self._remove(), pulse)

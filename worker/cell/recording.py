@@ -142,6 +142,7 @@ class Recorder:
             fault=finding.fault,
             artifacts=tuple(kept.artifact for kept in attempt.keeper.kept),
             stages=tuple(attempt.stages),
+            doors=attempt.known_doors() if finding.evidence is None else None,
             late=is_late,
         )
 

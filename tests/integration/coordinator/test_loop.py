@@ -1,6 +1,7 @@
 """The coordinator's loop over ports in memory: what must survive when parts die."""
 
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -8,10 +9,13 @@ import pytest
 from farm.coordinator.loop import Coordinator, EndKind
 from farm.errors import ConflictError, SpecError
 from farm.model import (
+    NO_TOKENS,
     BreakerPolicy,
     CloseReason,
+    DoorReport,
     EventKind,
     FaultKind,
+    ModelUse,
     Refusal,
     RetryPolicy,
     StopReason,
@@ -51,6 +55,18 @@ def test_progress_counts_cells_by_arm() -> None:
     old, new = last.arms
     assert (old.done, old.correct, old.failed, str(old.cost_usd), old.cost_unknown) == (3, 2, 0, "1.0", 1)
     assert (new.done, new.correct, new.failed, str(new.cost_usd), new.cost_unknown) == (3, 2, 1, "1.0", 1)
+
+
+def test_progress_counts_what_every_attempt_cost() -> None:
+    farm = Farm(a_plan(trials=1, retry=quick_retry()))
+    use = ModelUse(model="m", requests=1, tokens=NO_TOKENS, cost_usd=Decimal("0.5"))
+    doors = (DoorReport(provider="acme", origin="https://acme.example", models=(use,), is_priced=True),)
+
+    def find(ticket: Ticket) -> Finding:
+        return fault(FaultKind.RATE_LIMIT) if ticket.attempt == 1 else evidence(cost="0.25")
+
+    farm.run(farm.works(find, doors))
+    assert [(str(arm.cost_usd), arm.cost_unknown) for arm in farm.seen[-1].arms] == [("0.75", 0)] * 2
 
 
 def test_no_more_is_outstanding_than_twice_the_slots() -> None:

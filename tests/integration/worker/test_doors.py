@@ -166,6 +166,28 @@ def test_a_provider_that_fails_a_session_is_its_own_fault_and_never_the_arms(
     assert {one.role for one in cell.outcome().artifacts} >= {"session.work.usage", "session.work.events"}
 
 
+def test_what_an_attempt_spent_before_its_provider_failed_it_is_kept_with_the_fault(farm: Make, run: Run) -> None:
+    agent = asks("m", "m")
+    cell = farm(agent=agent, provider="acme", timing=FAST, plan_extra={"prices": Digest.of(canonical_json(PRICES))})
+    cell.blobs.put(canonical_json(PRICES))
+    first = {"times": 1, **HELLO["rules"][0]}
+    with serving({"rules": [first, {"reply": {"error": {"status": 429}}}]}) as provider:
+        run(told(cell, provider.url))
+    outcome = cell.outcome()
+    assert outcome.fault is not None
+    assert outcome.doors is not None
+    assert [door.ends for door in outcome.doors] == [{RequestEnd.ANSWERED: 1, RequestEnd.RATE_LIMITED: 1}]
+    assert outcome.cost_usd == Decimal("0.00172")
+
+
+def test_an_attempt_that_began_no_session_spent_nothing(farm: Make, run: Run) -> None:
+    cell = farm(agent=asks("m"), provider="acme")  # which this host was not told of
+    run(cell)
+    outcome = cell.outcome()
+    assert outcome.fault is not None
+    assert (outcome.doors, outcome.cost_usd) == ((), 0)
+
+
 def test_an_agent_that_gets_over_a_failure_is_judged_by_its_work(farm: Make, run: Run) -> None:
     cell = farm(agent=asks("m", "m"), provider="acme")
     script = {

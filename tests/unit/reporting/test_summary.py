@@ -1,6 +1,10 @@
+from dataclasses import replace
+from decimal import Decimal
+
+from farm.model import NO_TOKENS, DoorReport, Fault, FaultKind, ModelUse
 from farm.reporting.build import build
 from farm.reporting.summary import summary_lines
-from tests.builders.gates import OFF, ON, At, a_plan, a_row, rows_of
+from tests.builders.gates import OFF, ON, At, a_plan, a_row, a_session, rows_of
 from tests.builders.reports import a_report_input, an_uncontained_report_input
 
 
@@ -14,7 +18,7 @@ def test_the_summary_says_the_verdict_what_fails_and_each_arm() -> None:
     assert lines[3] == "  fix-total: correct-on is 8, asked == 10"
     assert lines[-1] == (
         "overlay-on   19 of 20 measured, 18 of 18 correct (82 % to 100 %), median 38.5 s, tool calls 77, "
-        "cost $0.6556 (+ 1 unknown)"
+        "cost $0.6938 (+ 1 unknown)"
     )
 
 
@@ -36,3 +40,30 @@ def test_an_unknown_cost_is_unknown() -> None:
     lines = summary_lines(build(a_report_input(a_plan(trials=1), rows_of([0], [0]))))
 
     assert lines[-1].endswith("cost unknown")
+
+
+def test_what_attempts_that_do_not_count_cost_is_in_the_sum_and_is_named() -> None:
+    door = DoorReport(
+        provider="acme",
+        origin="https://acme.example",
+        models=(ModelUse(model="m", requests=1, tokens=NO_TOKENS, cost_usd=Decimal("0.42")),),
+        is_priced=True,
+    )
+    session = a_session(door=door)
+    rows = [a_row(At(arm), None, sessions=(session,), cost_usd=Decimal("0.42"), attempts=2) for arm in (ON, OFF)]
+    source = a_report_input(a_plan(trials=1), rows)
+    limited = Fault(kind=FaultKind.RATE_LIMIT, detail="429")
+    for cell, (first, second) in source.outcomes.items():
+        failed = first.model_copy(update={"fault": limited, "doors": (door,)})
+        source = replace(source, outcomes={**source.outcomes, cell: (failed, second)})
+    report = build(source)
+
+    assert summary_lines(report)[-1].endswith("cost $0.8400 ($0.4200 of it in attempts that do not count)")
+    assert [cell.cost_usd for cell in report.cells] == [Decimal("0.84")] * 2
+    assert [attempt.cost_usd for attempt in report.cells[0].attempts] == [Decimal("0.42")] * 2
+
+
+def test_an_attempt_of_unknown_cost_makes_its_cell_s_unknown_and_loses_none_of_what_is_known() -> None:
+    rows = [a_row(At(arm), None, attempts=2, sessions=(a_session(cost_usd=Decimal("0.5")),)) for arm in (ON, OFF)]
+
+    assert summary_lines(build(a_report_input(a_plan(trials=1), rows)))[-1].endswith("cost $0.5000 (+ 1 unknown)")
