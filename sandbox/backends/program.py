@@ -1,6 +1,7 @@
 """The installed bubblewrap: where it is, that it may be trusted, what it can do."""
 
 import hashlib
+import os
 import stat
 import subprocess
 from dataclasses import dataclass
@@ -56,10 +57,16 @@ def _refuse_untrusted(path: Path) -> None:
     found = path.stat()
     if found.st_mode & (stat.S_ISUID | stat.S_ISGID):
         raise SandboxUnavailableError(f"{path} is setuid or setgid, which has known holes: chmod u-s,g-s {path}")
-    if found.st_uid != 0 or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise SandboxUnavailableError(
-            f"{path} may be changed by others than root: chown root {path}; chmod 0755 {path}"
-        )
+    for place in (path, *path.parents):
+        if _is_others_to_change(place.stat()):
+            raise SandboxUnavailableError(
+                f"{place} may be changed by others than root: chown root {place}; chmod go-w {place}"
+            )
+
+
+def _is_others_to_change(found: os.stat_result) -> bool:
+    is_sticky = stat.S_ISDIR(found.st_mode) and bool(found.st_mode & stat.S_ISVTX)  # nobody renames what is another's
+    return found.st_uid != 0 or (bool(found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)) and not is_sticky)
 
 
 def _ask(drop: tuple[str, ...], path: Path, option: str) -> str:

@@ -159,7 +159,7 @@ def test_a_missing_bubblewrap_is_told_with_its_cure(tmp_path):
 
 
 @needs_root
-@pytest.mark.parametrize(("mode", "words"), [(0o4755, "chmod u-s"), (0o777, "chmod 0755")])
+@pytest.mark.parametrize(("mode", "words"), [(0o4755, "chmod u-s"), (0o777, "chmod go-w")])
 def test_a_bubblewrap_that_can_not_be_trusted_is_refused(tmp_path, mode, words):
     copy = tmp_path / "bwrap"
     shutil.copy("/usr/bin/env", copy)
@@ -175,6 +175,18 @@ def test_a_bubblewrap_that_is_not_roots_is_refused(tmp_path):
     os.chown(copy, AN_ORDINARY_USER, 0)
     with pytest.raises(SandboxUnavailableError, match="chown root"):
         program.find((), (copy,))
+
+
+@needs_root
+@pytest.mark.parametrize(("owner", "mode"), [(0, 0o777), (AN_ORDINARY_USER, 0o755)])
+def test_a_bubblewrap_in_a_folder_that_others_may_change_is_refused(tmp_path, owner, mode):
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    shutil.copy("/usr/bin/env", folder / "bwrap")
+    folder.chmod(mode)
+    os.chown(folder, owner, 0)
+    with pytest.raises(SandboxUnavailableError, match=f"{folder} may be changed by others"):
+        program.find((), (folder / "bwrap",))
 
 
 def test_a_bubblewrap_that_is_too_old_is_refused():
