@@ -2,6 +2,7 @@
 
 import base64
 import json
+import time
 from urllib.parse import quote
 
 import pytest
@@ -26,10 +27,17 @@ TOKEN = "a1B2" * 10
         ("-----BEGIN EC PRIVATE KEY-----\ncut off", MARK),
         ("Authorization: Bearer abc.def", f"Authorization: Bearer {MARK}"),
         ("'authorization': 'Basic YTpi'", f"'authorization': 'Basic {MARK}'"),
+        ("Authorization: ApiKey abc", f"Authorization: ApiKey {MARK}"),
+        (f"Authorization: Own-Scheme {TOKEN}", f"Authorization: Own-Scheme {MARK}"),
+        (f"Authorization: {TOKEN}, then", f"Authorization: {MARK}, then"),
         ("X-Api-Key: abc", f"X-Api-Key: {MARK}"),
         ("x-goog-api-key=abc", f"x-goog-api-key={MARK}"),
         ("Set-Cookie: session=abc; Path=/", f"Set-Cookie: {MARK} Path=/"),
         ("https://user:pass@host/path", f"https://{MARK}@host/path"),
+        (f"https://{TOKEN}@host/path", f"https://{MARK}@host/path"),
+        (f"risk-sk-ant-api03-{TOKEN}", f"risk-{MARK}"),
+        (rf"line\nsk-ant-{TOKEN}", rf"line\n{MARK}"),
+        (f"\x1b[32msk-ant-{TOKEN}\x1b[0m", f"\x1b[32m{MARK}\x1b[0m"),
         ("redis://:pass@host:6379/0", f"redis://{MARK}@host:6379/0"),
         (f"it is {KNOWN}!", f"it is {MARK}!"),
         (f"?key={quote(KNOWN, safe='')}", f"?key={MARK}"),
@@ -48,6 +56,8 @@ def test_a_secret_is_taken_out_and_what_introduces_it_stays(text: str, redacted:
         "the author's authorization is pending",
         "AKIA and sk-short and ghp_x",
         "ratio 3:4@home",
+        "authorization: required, see below\nAuthorization:\n\n{}",
+        "git clone https://someone@host/path",
         "-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----",
     ],
 )
@@ -93,3 +103,88 @@ def test_what_is_learned_later_is_taken_out_from_then_on() -> None:
     assert redactor.text(KNOWN) == KNOWN
     redactor.learn(KNOWN)
     assert redactor.text(KNOWN) == MARK
+
+
+@pytest.mark.parametrize("before", ["", "a", "ab", "abc"])
+@pytest.mark.parametrize("after", ["", "z", "zy", "zyx"])
+@pytest.mark.parametrize("secret", [KNOWN, KNOWN + "1", KNOWN + "12"])
+def test_base64_hides_no_known_secret_wherever_in_it_the_secret_starts(before: str, after: str, secret: str) -> None:
+    plain = f"{before}{secret}{after}".encode()
+    for coded in (base64.b64encode(plain).decode(), base64.urlsafe_b64encode(plain).decode()):
+        assert MARK in Redactor([secret]).text(f"it is {coded}")
+
+
+@pytest.mark.parametrize("order", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("secret", [KNOWN, "schl\u00fcssel-\u65e5\u672c-1234"])
+def test_utf_16_hides_no_known_secret_and_stays_utf_16(order: str, secret: str) -> None:
+    assert Redactor([secret]).body(f"it is {secret}!".encode(order)).decode(order) == f"it is {MARK}!"
+    within = json.dumps([f"it is {secret}!".encode(order).decode("latin-1")])
+    if secret.isascii():
+        assert MARK in json.loads(Redactor([secret]).body(within.encode()))[0].replace("\0", "")
+
+
+@pytest.mark.parametrize("secret", [KNOWN, f"sk-ant-{TOKEN}"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        'event: x\ndata: {"a": "%s"}\n\n',
+        '{\n  "a": [\n    "%s"\n  ], // not JSON\n}',
+        "say '%s'",
+        '{\\"a\\": \\"%s\\"}',
+    ],
+)
+def test_an_escape_hides_nothing_in_a_text_either(text: str, secret: str) -> None:
+    hidden = "".join(f"\\u{ord(letter):04X}" for letter in secret)
+    assert Redactor([KNOWN]).body((text % hidden).encode()).decode() == text % MARK
+
+
+@pytest.mark.parametrize("value", ["1", '"x"', "[]"])
+def test_a_key_that_stands_twice_hides_nothing(value: str) -> None:
+    body = f'{{"a":"{KNOWN}","a":{value}, "b" : 2}}'
+    assert Redactor([KNOWN]).body(body.encode()).decode() == body.replace(KNOWN, MARK)
+    token = f'{{"a":"sk-ant-{TOKEN}","a":{value}}}'
+    assert Redactor().body(token.encode()).decode() == f'{{"a":"{MARK}","a":{value}}}'
+
+
+def test_a_private_key_among_other_lines_is_taken_out_whole() -> None:
+    key = "-----BEGIN PRIVATE KEY-----\nMIIE\nabcd\n-----END PRIVATE KEY-----"
+    assert (
+        Redactor().body(f'{{"a": 1}}\nbefore\n{key}\nafter\n'.encode())
+        == f'{{"a": 1}}\nbefore\n{MARK}\nafter\n'.encode()
+    )
+
+
+def test_json_among_other_lines_stays_json() -> None:
+    line = '{"cookie":{"a":"ghp_x","password":"p"}}'
+    redacted = line.replace('"p"', f'"{MARK}"')
+    assert Redactor().body(f"log\n{line}\nlog".encode()).decode() == f"log\n{redacted}\nlog"
+
+
+def test_a_known_secret_of_digits_is_no_number_of_json() -> None:
+    assert Redactor(["1234567890"]).body(b'{"a": 1234567890, "b": [-1234567890.5]}') == (
+        f'{{"a": "{MARK}", "b": ["{MARK}"]}}'.encode()
+    )
+
+
+@pytest.mark.parametrize(
+    "repeated",
+    [
+        "[],",
+        '"ab",',
+        '"abcdefgh",',
+        '"\\u0041fgh\\n",',
+        '"password":"x",',
+        "{}\n",
+        "\n",
+        "\\",
+        "eyJ",
+        "_eyJ",
+        "sk-",
+        "cookie",
+    ],
+)
+def test_what_a_guest_writes_takes_time_that_grows_with_its_length_only(repeated: str) -> None:
+    body = ('["\\u0041","sk-","://","eyJ","cookie",' + repeated * ((1 << 19) // len(repeated))).encode()
+    before_s = time.process_time()
+    Redactor([KNOWN]).body(body)
+    assert time.process_time() - before_s < 1

@@ -1,0 +1,68 @@
+"""The redactor, and the hunt for what may stand in one text."""
+
+from collections.abc import Iterable
+from typing import TypeAlias
+
+from farm.redaction.hunt import SECRET_NAMES, Hunt, a_hunt, has_secret_names
+from farm.redaction.shapes import MARK, SHAPES
+from farm.redaction.spellings import Spelling, bare, spellings
+
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+
+_LEAST_SECRET = 8
+"""Shorter texts would be found everywhere."""
+
+
+class Redactor:
+    """Takes secrets out. May learn more while it is in use."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        self._known: tuple[Spelling, ...] = ()
+        """The longest first: one may be a part of another."""
+        for secret in secrets:
+            self.learn(secret)
+
+    def learn(self, secret: str) -> None:
+        """Take `secret` out from now on; a text of less than eight characters is none, and our mark is none."""
+        if len(secret) >= _LEAST_SECRET and secret not in MARK:
+            known = {*self._known, *spellings(secret)}
+            self._known = tuple(sorted(known, key=lambda one: (-len(one.text), one.text)))
+
+    def text(self, text: str) -> str:
+        """Redact plain text."""
+        hunt = self._hunt(text)
+        return text if hunt is None else hunt.text(text)
+
+    def document(self, value: Json) -> Json:
+        """Redact a JSON value: every text in it, names of fields included, and what stands under a secret's name."""
+        match value:
+            case str():
+                return self.text(value)
+            case list():
+                return [self.document(one) for one in value]
+            case dict():
+                return {self.text(name): self._field(name, one) for name, one in value.items()}
+            case _:
+                return value
+
+    def body(self, body: bytes) -> bytes:
+        """Redact bytes: string by string where they are JSON, whole or line by line, else as text."""
+        text = body.decode("utf-8", "surrogateescape")
+        hunt = self._hunt(text)
+        return body if hunt is None else hunt.body(text).encode("utf-8", "surrogateescape")
+
+    def _hunt(self, text: str) -> Hunt | None:
+        """Say what may stand in `text`, escaped or not; None: nothing."""
+        plain = bare(text)
+        known = tuple(
+            one for one in self._known if one.text in text or one.text in plain or (not one.is_simple and "\\u" in text)
+        )
+        lowered = text.lower() if plain == text else f"{text}\n{plain}".lower()
+        shapes = tuple(shape for shape in SHAPES if shape.is_near(lowered))
+        has_names = has_secret_names(lowered)
+        return a_hunt(known, shapes, has_names=has_names) if known or shapes or has_names else None
+
+    def _field(self, name: str, value: Json) -> Json:
+        if name.lower() in SECRET_NAMES and isinstance(value, str) and value:
+            return MARK
+        return self.document(value)
