@@ -13,6 +13,8 @@ class FaultKind(StrEnum):
     HOST = "host"
     RATE_LIMIT = "rate-limit"
     PROVIDER = "provider"
+    ACCESS = "access"
+    """A provider refuses this host's key or account: no attempt helps until somebody corrects it."""
     EVIDENCE = "evidence"
     LOST = "lost"
     CANCELLED = "cancelled"
@@ -33,6 +35,7 @@ _OWNERS = {
     FaultKind.TASK: Owner.TASK,
     FaultKind.RATE_LIMIT: Owner.PROVIDER,
     FaultKind.PROVIDER: Owner.PROVIDER,
+    FaultKind.ACCESS: Owner.OPERATOR,
     FaultKind.CANCELLED: Owner.OPERATOR,
     FaultKind.DEFERRED: Owner.OPERATOR,
 }

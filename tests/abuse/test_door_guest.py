@@ -239,7 +239,7 @@ def test_a_body_that_swells_is_refused_before_it_is_whole(at, encoding):
     got = tell(
         at.guest, request(f"POST {CHAT} HTTP/1.1", f"Content-Encoding: {encoding}", "Connection: close", body=packed)
     )
-    assert status(got) == 400
+    assert status(got) == 413
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 150_000
     assert at.provider.asked == []
 
@@ -254,7 +254,7 @@ def test_a_flood_of_refused_requests_fills_no_log(tmp_path):
     lines = at.door.log().splitlines()
     assert sum(map(len, lines)) < 2100
     assert json.loads(lines[-1])["left_out"] == 50 - (len(lines) - 1)
-    assert at.door.report().ends == {RequestEnd.REFUSED: 50}
+    assert at.door.report().ends == {RequestEnd.NOT_OPEN: 50}
 
 
 def test_a_guest_that_hangs_up_at_any_point_leaves_the_door_open(at):

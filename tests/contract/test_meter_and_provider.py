@@ -63,7 +63,7 @@ def replying(**reply):
 @pytest.mark.parametrize(
     ("reply", "ends"),
     [
-        ({"malformed": "cut"}, {RequestEnd.MALFORMED}),
+        ({"malformed": "cut"}, {RequestEnd.CUT}),
         ({"malformed": "json"}, {RequestEnd.MALFORMED}),
         ({"malformed": "error"}, {RequestEnd.UNAVAILABLE, RequestEnd.RATE_LIMITED}),
         ({"stall": {"at": "stream"}}, {RequestEnd.STALLED}),
@@ -88,7 +88,7 @@ def test_it_makes_no_difference_how_an_answer_is_sent(gateway, tmp_path, wire, s
 @ALL
 @pytest.mark.parametrize(
     ("status", "end"),
-    [(401, RequestEnd.REJECTED), (429, RequestEnd.RATE_LIMITED), (529, RequestEnd.UNAVAILABLE)],
+    [(401, RequestEnd.DENIED), (429, RequestEnd.RATE_LIMITED), (529, RequestEnd.UNAVAILABLE)],
 )
 def test_an_error_is_told_in_the_providers_words(gateway, tmp_path, wire, status, end):
     script = {"rules": [{"reply": {"error": {"status": status, "message": "not now", "retry_after_s": 3}}}]}
@@ -96,4 +96,4 @@ def test_an_error_is_told_in_the_providers_words(gateway, tmp_path, wire, status
     report = at.door.report()
     assert at.answer.status == status
     assert (report.ends, report.last_failure_detail) == ({end: 1}, f"{status} not now")
-    assert report.retry_after_s == (None if end is RequestEnd.REJECTED else 3)
+    assert report.retry_after_s == (None if end is RequestEnd.DENIED else 3)

@@ -21,9 +21,13 @@ from worker.gateway import OpenDoor, Pass, Purse, Upstream
 from worker.session import AGENT, AgentProgram
 from worker.staging.ground import CellFolder
 
-_RATE = frozenset({RequestEnd.RATE_LIMITED})
-_OUTAGE = frozenset({RequestEnd.UNAVAILABLE, RequestEnd.STALLED, RequestEnd.MALFORMED})
-_KEY_REFUSED = frozenset({401, 403})
+_FAULTS = {
+    RequestEnd.RATE_LIMITED: FaultKind.RATE_LIMIT,
+    RequestEnd.UNAVAILABLE: FaultKind.PROVIDER,
+    RequestEnd.STALLED: FaultKind.PROVIDER,
+    RequestEnd.CUT: FaultKind.PROVIDER,
+    RequestEnd.DENIED: FaultKind.ACCESS,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +132,10 @@ def _ensure_provider_answered(report: SessionReport, door: DoorReport) -> None:
     never_answered = not door.ends.get(RequestEnd.ANSWERED)
     if failure is None or (report.problem is None and not never_answered):
         return
-    is_key_refused = failure is RequestEnd.REJECTED and door.last_failure_status in _KEY_REFUSED
-    if failure in _RATE:
-        kind = FaultKind.RATE_LIMIT
-    elif failure in _OUTAGE or is_key_refused:
+    kind = _FAULTS.get(failure)
+    if failure is RequestEnd.MALFORMED and never_answered:
         kind = FaultKind.PROVIDER
-    else:
+    if kind is None:
         return
     said = door.last_failure_detail or failure
     raise ProviderFailedError(kind, f"provider {door.provider!r}: {said}", door.retry_after_s)

@@ -15,7 +15,8 @@ from farm.model import DoorReport, RequestEnd, Wire
 from worker.gateway import Gateway, OnPressure, OpenDoor, Pass, Purse, Upstream
 from worker.translator import SPOKEN, UNDERSTOOD, Translator
 
-_BROKEN = {RequestEnd.UNAVAILABLE, RequestEnd.MALFORMED}
+_AGENTS_OWN = {None, RequestEnd.REFUSED, RequestEnd.TOO_LARGE}
+_BROKEN = {RequestEnd.UNAVAILABLE, RequestEnd.CUT, RequestEnd.MALFORMED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ def as_one(agents: DoorReport, providers: DoorReport) -> DoorReport:
     ends = Counter(agents.ends)
     over = min(providers.ends.get(RequestEnd.OVER_BUDGET, 0), ends[RequestEnd.REJECTED])  # behind LiteLLM, a rejection
     ends.update({RequestEnd.OVER_BUDGET: over, RequestEnd.REJECTED: -over})
-    told = agents if agents.last_failure in {None, RequestEnd.REFUSED} or providers.last_failure is None else providers
+    told = agents if agents.last_failure in _AGENTS_OWN or providers.last_failure is None else providers
     return providers.model_copy(
         update={
             "ends": {end: count for end, count in ends.items() if count},

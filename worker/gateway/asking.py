@@ -13,7 +13,7 @@ from http import HTTPStatus
 from pydantic import JsonValue
 
 from farm.model import RequestEnd, Wire
-from worker.gateway.coding import CodingError, decoder
+from worker.gateway.coding import CodingError, SwollenError, decoder
 from worker.gateway.purse import Bound
 from worker.gateway.routes import LocalAnswer, Route
 
@@ -77,6 +77,8 @@ def read_body(route: Route, body: bytes, encoding: str, most_bytes: int) -> Aske
         _ensure_few_values(plain)
         text = plain.decode()
         members = _members(text)
+    except SwollenError as error:
+        return LocalAnswer(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body is too large: {error}", RequestEnd.TOO_LARGE)
     except CodingError as error:
         return _refusal(HTTPStatus.BAD_REQUEST, f"the body can't be decompressed: {error}")
     except (ValueError, RecursionError) as error:

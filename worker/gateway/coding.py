@@ -18,6 +18,10 @@ class CodingError(Exception):
     """The bytes are not what their encoding says, or too many."""
 
 
+class SwollenError(CodingError):
+    """They are too many."""
+
+
 class Decoder(Protocol):
     """Undoes one encoding."""
 
@@ -112,5 +116,5 @@ def decoder(encoding: str, most_bytes: int) -> Decoder | None:
 
 def _less(left: int, piece: bytes) -> int:
     if len(piece) > left:
-        raise CodingError("more bytes than are read when decompressed")
+        raise SwollenError("more bytes than are read when decompressed")
     return left - len(piece)

@@ -23,7 +23,7 @@ from worker.gateway.asking import Asked, read_body
 from worker.gateway.dialects import error_body
 from worker.gateway.exchange import Errand, Exchange
 from worker.gateway.headers import request_headers
-from worker.gateway.ledger import MOST_MODELS, Ledger
+from worker.gateway.ledger import MOST_MODELS, OURS, Ledger
 from worker.gateway.passing import ClientGoneError, Passage, Passed
 from worker.gateway.purse import OverBudget
 from worker.gateway.relay import Relay
@@ -35,8 +35,7 @@ _MOST_FIELD = 16384
 _MOST_HEADERS = 100
 _LINGER_S = 2.0
 """How long what is left of a refused body is read, so that the agent reads why."""
-_PRESSURE = {RequestEnd.RATE_LIMITED, RequestEnd.UNAVAILABLE, RequestEnd.STALLED}
-_FINAL = {RequestEnd.REFUSED, RequestEnd.OVER_BUDGET}
+_PRESSURE = {RequestEnd.RATE_LIMITED, RequestEnd.UNAVAILABLE, RequestEnd.STALLED, RequestEnd.CUT, RequestEnd.DENIED}
 
 
 def _is_ours(record: logging.LogRecord) -> bool:
@@ -93,7 +92,7 @@ class Door:
         self._clock = desk.clock
         self._pass = pass_
         self._on_pressure = on_pressure
-        self._relay = Relay(desk.client, desk.clock, Passage(pass_.upstream, desk.patience, self.ledger, desk.clock))
+        self._relay = Relay(desk.client, desk.clock, Passage(pass_, desk.patience, self.ledger, desk.clock))
         self._running: dict[Exchange, asyncio.Task[object]] = {}
         self._held_bytes = 0
         self._callers = _Callers(self._serve, desk.patience)
@@ -160,6 +159,8 @@ class Door:
         """Say how a request ended whose agent hung up, or whose session ended."""
         if exchange.seen.is_final and exchange.seen.is_complete:
             return RequestEnd.ANSWERED  # it had all
+        if exchange.is_slow:
+            return RequestEnd.SLOW_READER
         silent_s = 0.0 if exchange.waits_since is None else self._clock.monotonic() - exchange.waits_since
         if silent_s < self._patience.stall_s:
             return RequestEnd.CLIENT_GONE
@@ -229,7 +230,7 @@ class Door:
     def _local(self, request: web.BaseRequest, exchange: Exchange, told: LocalAnswer) -> web.Response:
         """Write our own answer as the wire would."""
         headers = {"Content-Type": "application/json"}
-        if told.end in _FINAL:
+        if told.end in OURS:
             headers["x-should-retry"] = "false"
         if exchange.retry_after_s is not None:
             headers["retry-after"] = str(math.ceil(exchange.retry_after_s))
@@ -251,4 +252,4 @@ def _too_large(patience: Patience) -> LocalAnswer:
         f"the body is too large: {patience.most_body_bytes} bytes pass, and {patience.most_held_bytes} of all the"
         " session's requests at one time"
     )
-    return LocalAnswer(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message, RequestEnd.REFUSED)
+    return LocalAnswer(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message, RequestEnd.TOO_LARGE)

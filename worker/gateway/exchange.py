@@ -40,6 +40,8 @@ class Exchange:
     """From when on the provider has been silent, on the monotonic clock; None: it is not its turn."""
     seen: Seen = field(default_factory=Seen)
     detail: str | None = None
+    is_slow: bool = False
+    """The agent did not read its answer."""
     is_over: bool = False
 
     def measured(self) -> "Measured":

@@ -14,7 +14,10 @@ from worker.gateway.values import Pass
 MOST_MODELS = 64
 """Different models that one session may ask."""
 _MOST_DETAIL = 300
+OURS = {RequestEnd.REFUSED, RequestEnd.NOT_OPEN, RequestEnd.TOO_LARGE, RequestEnd.OVER_BUDGET}
+"""What we refuse ourselves, and would again."""
 _NO_ANSWER = {RequestEnd.RATE_LIMITED, RequestEnd.UNAVAILABLE}
+_AGENTS = {RequestEnd.CLIENT_GONE, RequestEnd.SLOW_READER}
 
 
 @dataclass(slots=True)
@@ -117,9 +120,11 @@ class Ledger:
         if end is RequestEnd.ANSWERED:
             self._last_failure = self._last_status = self._last_detail = self._retry_after_s = None
             return
+        if end in _AGENTS and self._last_failure is not None:
+            return  # an agent that hangs up on its provider's failure does not undo it
         self._last_failure = end
         self._last_status = exchange.status if exchange.was_sent else None
-        self._last_detail = _line(exchange)
+        self._last_detail = _line(exchange, end)
         if end in _NO_ANSWER:
             self._retry_after_s = exchange.retry_after_s
 
@@ -152,9 +157,10 @@ class Ledger:
             self._lines.append(line)
 
 
-def _line(exchange: Exchange) -> str | None:
+def _line(exchange: Exchange, end: RequestEnd) -> str | None:
     words = (
-        str(exchange.status) if exchange.status is not None else "",
+        "the farm's own door refused it:" if end in OURS else "",
+        str(exchange.status) if exchange.status is not None and exchange.was_sent else "",
         exchange.detail or exchange.seen.message or "",
     )
     return _one_line(" ".join(word for word in words if word))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pydantic import JsonValue
 
 from farm.model import RequestEnd, UsageShape, Wire
+from worker.gateway.failures import end_of_told, read_error
 
 _MOST_NATIVE = 16384
 _MOST_WORD = 256
@@ -67,19 +68,6 @@ def read_whole(wire: Wire, data: bytes, seen: Seen) -> None:
             _WHOLES[wire](part, seen)
         else:
             seen.is_malformed = True
-
-
-def error_text(data: bytes) -> str:
-    """Give the message of an error's body, or its beginning."""
-    body = _parsed(data)
-    if isinstance(body, list) and body:
-        body = body[0]  # as Gemini does where an array was asked for
-    if isinstance(body, dict):
-        error = body.get("error")
-        message = _object(body, "error").get("message", body.get("message", error))
-        if isinstance(message, str):
-            return message[:_MOST_WORD]
-    return data[:_MOST_WORD].decode("utf-8", "replace")
 
 
 def _parsed(data: bytes) -> JsonValue:
@@ -219,16 +207,6 @@ def _is_kept(usage: dict[str, JsonValue]) -> bool:
 
 
 def _fail(seen: Seen, error: JsonValue) -> None:
-    said = error if isinstance(error, dict) else {}
-    words = " ".join(str(said.get(key) or "") for key in ("type", "code", "status")).lower()
-    message = said.get("message")
-    seen.message = str(message)[:_MOST_WORD] if isinstance(message, str) else None
-    seen.failure = _failure(words)
-
-
-def _failure(words: str) -> RequestEnd:
-    if "rate_limit" in words or "resource_exhausted" in words or "429" in words:
-        return RequestEnd.RATE_LIMITED
-    if any(word in words for word in ("overloaded", "server_error", "api_error", "unavailable", "internal", "timeout")):
-        return RequestEnd.UNAVAILABLE
-    return RequestEnd.REJECTED
+    said = read_error(error)
+    seen.message = said.message
+    seen.failure = end_of_told(said)

@@ -7,7 +7,6 @@ side too, within a bound; and our key does not pass.
 import asyncio
 from collections.abc import Awaitable
 from dataclasses import dataclass
-from http import HTTPStatus
 from typing import TypeVar
 
 import aiohttp
@@ -18,12 +17,12 @@ from farm.model import RequestEnd
 from farm.ports import Clock
 from worker.gateway.coding import CodingError, decoder
 from worker.gateway.exchange import Errand, Exchange
+from worker.gateway.failures import SaidError, end_of_error, read_error_body
 from worker.gateway.headers import Header, answer_headers
 from worker.gateway.ledger import Ledger
-from worker.gateway.meters import error_text
 from worker.gateway.reading import AnswerHead, AnswerReader, KeyGuard, KeyShownError
 from worker.gateway.routes import LocalAnswer
-from worker.gateway.values import Patience, Upstream
+from worker.gateway.values import Pass, Patience, Upstream
 
 BROKEN = (aiohttp.ClientError, ConnectionError)
 """What a provider's connection raises when it breaks."""
@@ -49,15 +48,19 @@ class Passed:
 class Passage:
     """Passes the answers of one session's requests."""
 
-    upstream: Upstream
+    pass_: Pass
     patience: Patience
     ledger: Ledger
     clock: Clock
 
+    @property
+    def upstream(self) -> Upstream:
+        return self.pass_.upstream
+
     async def refusal(self, answer: aiohttp.ClientResponse, exchange: Exchange) -> Passed | LocalAnswer:
         """Pass the provider's error on in one piece, unless it can't be read or shows our key."""
-        end = _end_of_status(answer.status)
         body = bytearray()
+        end = self._end(answer.status, SaidError(frozenset(), None))
         try:
             async for chunk in answer.content.iter_any():
                 body += chunk
@@ -69,11 +72,15 @@ class Passage:
             return LocalAnswer(answer.status, "the provider's error shows our key or can't be read: withheld", end)
         except (*BROKEN, TimeoutError):
             return LocalAnswer(answer.status, "the provider's error broke off", end)
-        exchange.detail = error_text(plain)
+        said = read_error_body(plain)
+        exchange.detail = said.message
         response = web.Response(
             status=answer.status, reason=answer.reason, headers=self._headers(answer), body=bytes(body)
         )
-        return Passed(response, end)
+        return Passed(response, self._end(answer.status, said))
+
+    def _end(self, status: int, said: SaidError) -> RequestEnd:
+        return end_of_error(status, said, is_pinned=bool(self.pass_.models))
 
     async def answer(self, request: web.BaseRequest, answer: aiohttp.ClientResponse, errand: Errand) -> Passed:
         """Pass the answer on as it comes; ClientGoneError when the agent does not take it."""
@@ -85,6 +92,9 @@ class Passage:
         try:
             writer = await self._taken(response.prepare(request))
             await self._pour(answer.content, reader, Spout(response, writer, exchange))
+        except ClientGoneError as error:
+            exchange.is_slow = isinstance(error.__cause__, TimeoutError)
+            raise
         except KeyShownError:
             exchange.detail = "the provider's answer shows our key: cut off"
             return Passed(response, RequestEnd.MALFORMED, is_cut=True)
@@ -93,7 +103,7 @@ class Passage:
             return Passed(response, RequestEnd.STALLED, is_cut=True)
         except BROKEN:
             exchange.detail = "the provider's answer broke off"
-            return Passed(response, RequestEnd.MALFORMED, is_cut=True)
+            return Passed(response, RequestEnd.CUT, is_cut=True)
         exchange.detail = reader.problem
         return Passed(response, reader.end)
 
@@ -149,12 +159,6 @@ class Spout:
     response: web.StreamResponse
     writer: AbstractStreamWriter | None
     exchange: Exchange
-
-
-def _end_of_status(status: int) -> RequestEnd:
-    if status == HTTPStatus.TOO_MANY_REQUESTS:
-        return RequestEnd.RATE_LIMITED
-    return RequestEnd.UNAVAILABLE if status >= HTTPStatus.INTERNAL_SERVER_ERROR else RequestEnd.REJECTED
 
 
 def _plain(body: bytes, encoding: str) -> bytes:

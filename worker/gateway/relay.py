@@ -45,7 +45,7 @@ class Relay:
                 return LocalAnswer(
                     HTTPStatus.BAD_REQUEST,
                     f"the provider answered {answer.status}, which is not followed; its URL may be wrong",
-                    RequestEnd.REJECTED,
+                    RequestEnd.DENIED,
                 )
             return await passage.answer(request, answer, errand)
 

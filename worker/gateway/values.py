@@ -10,8 +10,8 @@ from farm.model import MIB, RequestEnd, Wire
 from worker.gateway.purse import Purse
 
 OnPressure: TypeAlias = Callable[[RequestEnd, float | None], None]
-"""Called in the gateway's own thread for each 429, 5xx, stall and failed connection, with the seconds that the provider
-asked us to wait. It must return at once and not raise."""
+"""Called in the gateway's own thread for each request that the provider did not serve, with the seconds that it asked
+us to wait. It must return at once and not raise."""
 
 
 @dataclass(frozen=True, slots=True)

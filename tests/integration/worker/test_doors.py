@@ -150,7 +150,7 @@ def test_a_session_without_a_provider_has_no_door(farm: Make, run: Run) -> None:
     [
         (failing(429, retry_after_s=7), FaultKind.RATE_LIMIT, "429"),
         (failing(529), FaultKind.PROVIDER, "529"),
-        (failing(401), FaultKind.PROVIDER, "401"),
+        (failing(401), FaultKind.ACCESS, "401"),
     ],
 )
 def test_a_provider_that_fails_a_session_is_its_own_fault_and_never_the_arms(

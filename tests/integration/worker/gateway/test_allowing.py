@@ -109,7 +109,7 @@ def test_other_paths_are_closed(at, method, path, status):
     assert told.status == status
     assert at.provider.asked == []
     report = at.door.report()
-    assert (report.ends, report.last_failure) == ({RequestEnd.REFUSED: 1}, None)
+    assert (report.ends, report.last_failure) == ({RequestEnd.NOT_OPEN: 1}, None)
 
 
 @pytest.mark.parametrize(
@@ -148,11 +148,22 @@ def test_a_wire_that_the_provider_does_not_speak_is_closed(gateway, tmp_path):
 def test_a_key_in_geminis_query_is_not_sent_on(gateway, tmp_path):
     with providing(whole(Wire.GEMINI)) as provider, at_door(gateway, tmp_path, provider.url) as at:
         at.guest.ask(PATHS[Wire.GEMINI] + "?key=x&alt=sse&access_token=y", {})
-        at.guest.ask(PATHS[Wire.GEMINI] + "?key=x", {})
+        at.guest.ask(PATHS[Wire.GEMINI] + "?k%65y=x&%61lt=sse", {})
+        at.guest.ask(PATHS[Wire.GEMINI] + "?k%65y=x&KEY=y", {})
     assert [asked.line for asked in provider.asked] == [
         f"POST {PATHS[Wire.GEMINI]}?alt=sse HTTP/1.1",
         f"POST {PATHS[Wire.GEMINI]} HTTP/1.1",
     ]
+
+
+@pytest.mark.parametrize("query", ["alt=proto", "alt=sse&alt=json", "fields=candidates", "beta=false", "x", "$alt=sse"])
+@pytest.mark.parametrize("wire", Wire)
+def test_a_query_that_could_change_the_answers_form_is_closed(gateway, tmp_path, wire, query):
+    with providing(whole(wire)) as provider, at_door(gateway, tmp_path, provider.url) as at:
+        told = at.guest.ask(f"{PATHS[wire]}?{query}", asking(wire))
+    assert told.status == 400
+    assert query in error_of(wire, told)["message"]
+    assert (provider.asked, at.door.report().ends) == ([], {RequestEnd.NOT_OPEN: 1})
 
 
 def test_a_session_asks_a_bounded_number_of_models(gateway, tmp_path):

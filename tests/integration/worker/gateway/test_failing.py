@@ -53,7 +53,11 @@ def read_all(caller):
     ("status", "end"),
     [
         (400, RequestEnd.REJECTED),
-        (401, RequestEnd.REJECTED),
+        (401, RequestEnd.DENIED),
+        (402, RequestEnd.DENIED),
+        (403, RequestEnd.REJECTED),
+        (408, RequestEnd.UNAVAILABLE),
+        (409, RequestEnd.REJECTED),
         (404, RequestEnd.REJECTED),
         (429, RequestEnd.RATE_LIMITED),
         (500, RequestEnd.UNAVAILABLE),
@@ -73,7 +77,7 @@ def test_a_providers_error_passes_as_it_is_and_is_told(gateway, tmp_path, status
     assert (report.last_failure, report.last_failure_detail) == (end, f"{status} no, not now")
     is_pressure = end is not RequestEnd.REJECTED
     assert at.pressure == ([(end, 7.0)] if is_pressure else [])
-    assert report.retry_after_s == (7.0 if is_pressure else None)
+    assert report.retry_after_s == (7.0 if is_pressure and end is not RequestEnd.DENIED else None)
 
 
 def test_an_answer_after_a_failure_clears_it(gateway, tmp_path):
@@ -84,6 +88,25 @@ def test_an_answer_after_a_failure_clears_it(gateway, tmp_path):
     report = at.door.report()
     assert (report.last_failure, report.last_failure_detail, report.retry_after_s) == (None, None, None)
     assert report.ends == {RequestEnd.RATE_LIMITED: 1, RequestEnd.ANSWERED: 1}
+
+
+def test_an_agent_that_hangs_up_on_its_providers_failure_does_not_undo_it(gateway, tmp_path):
+    async def silent(reader, _writer):
+        await reader.read()
+
+    with providing(answer({}, status="529 No"), silent) as provider, at_door(gateway, tmp_path, provider.url) as at:
+        at.guest.ask(CHAT, asking(Wire.CHAT))
+        with ask_raw(at.guest, CHAT, asking(Wire.CHAT)):
+            wait_until(lambda: len(provider.asked) == 2)
+    report = at.door.report()
+    assert report.ends == {RequestEnd.UNAVAILABLE: 1, RequestEnd.CLIENT_GONE: 1}
+    assert report.last_failure is RequestEnd.UNAVAILABLE
+
+
+def test_what_the_door_refuses_is_told_as_the_doors_own(gateway, tmp_path):
+    with at_door(gateway, tmp_path, "http://127.0.0.1:9", models=("other",)) as at:
+        at.guest.ask(CHAT, asking(Wire.CHAT))
+    assert at.door.report().last_failure_detail.startswith("the farm's own door refused it: the model ")
 
 
 def test_a_date_to_wait_for_is_read(gateway, tmp_path):
@@ -175,40 +198,48 @@ def test_comments_and_pings_are_no_silence(gateway, tmp_path):
     assert at.door.report().tokens == TOKENS[Wire.ANTHROPIC]
 
 
-async def cut_off(_reader, writer):
-    writer.write(stream(EVENTS[Wire.ANTHROPIC][0], end=b""))
-    await writer.drain()
-    writer.close()
-
-
 @pytest.mark.parametrize(
     "reply",
     [
-        cut_off,
         stream(*EVENTS[Wire.ANTHROPIC][:3]),
         stream(EVENTS[Wire.ANTHROPIC][0], b"data: {no json\n\n"),
         stream(EVENTS[Wire.ANTHROPIC][0], end=b"zz\r\n"),
         answer(b"<html>", content_type="text/html"),
         answer(b"{half", content_type="application/json"),
-        b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\nContent-Type: application/json\r\n\r\n{}",
         b"SSH-2.0-nothing\r\n\r\n",
     ],
-    ids=["cut", "no end", "no JSON in an event", "no chunk", "HTML", "no JSON", "no HTTP", "too short"],
+    ids=["no end", "no JSON in an event", "no chunk", "HTML", "no JSON", "no HTTP"],
 )
 def test_an_answer_that_is_not_what_its_wire_says_is_malformed_and_unmeasured(gateway, tmp_path, reply):
+    assert_ends(gateway, tmp_path, reply, RequestEnd.MALFORMED)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        stream(EVENTS[Wire.ANTHROPIC][0], end=b""),
+        b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\nContent-Type: application/json\r\n\r\n{}",
+    ],
+    ids=["cut", "too short"],
+)
+def test_an_answer_whose_connection_breaks_is_cut_and_unmeasured(gateway, tmp_path, reply):
+    assert_ends(gateway, tmp_path, reply, RequestEnd.CUT)
+
+
+def assert_ends(gateway, tmp_path, reply, end):
+    """Ask once, and hear `reply` and then the connection's end."""
+
     async def once(_reader, writer):
-        if isinstance(reply, bytes):
-            writer.write(reply)
-            await writer.drain()
-            writer.close()
-        else:
-            await reply(_reader, writer)
+        writer.write(reply)
+        await writer.drain()
+        writer.close()
 
     with providing(once) as provider, at_door(gateway, tmp_path, provider.url) as at:
         caller = ask_raw(at.guest, "/v1/messages", asking(Wire.ANTHROPIC, streams=True))
         read_all(caller)
         caller.close()
-    assert (at.door.report().ends, at.door.report().unmeasured) == ({RequestEnd.MALFORMED: 1}, 1)
+    assert (at.door.report().ends, at.door.report().unmeasured) == ({end: 1}, 1)
+    assert bool(at.pressure) is (end is RequestEnd.CUT)
 
 
 def test_a_bad_event_in_a_stream_that_ends_well_is_malformed_and_measured(gateway, tmp_path):
@@ -248,7 +279,7 @@ def test_an_agent_that_does_not_read_is_hung_up_on(gateway, tmp_path):
 
     with providing(flood) as provider, at_door(gateway, tmp_path, provider.url) as at:
         with ask_raw(at.guest, "/v1/messages", asking(Wire.ANTHROPIC, streams=True)):
-            wait_until(lambda: at.door.report().ends == {RequestEnd.CLIENT_GONE: 1}, 5)
+            wait_until(lambda: at.door.report().ends == {RequestEnd.SLOW_READER: 1}, 5)
         wait_until(lambda: provider.hung_up == 1)
 
 
@@ -262,7 +293,7 @@ def test_a_body_that_is_too_large_is_refused_however_it_comes(gateway, tmp_path)
         connection.close()
     assert json.loads(stated.body)["error"]["type"] == "invalid_request_error"
     assert provider.asked == []
-    assert at.door.report().ends == {RequestEnd.REFUSED: 2}
+    assert at.door.report().ends == {RequestEnd.TOO_LARGE: 2}
 
 
 def test_the_bodies_of_a_session_together_are_bounded(gateway, tmp_path):
@@ -271,7 +302,7 @@ def test_the_bodies_of_a_session_together_are_bounded(gateway, tmp_path):
         callers = [at.guest.raw() for _ in range(2)]
         for caller in callers:
             caller.sendall(head + b"x" * 80_000)
-        wait_until(lambda: at.door.report().ends.get(RequestEnd.REFUSED) == 1)
+        wait_until(lambda: at.door.report().ends.get(RequestEnd.TOO_LARGE) == 1)
         for caller in callers:
             caller.close()
     assert provider.asked == []
