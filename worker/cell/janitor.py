@@ -49,7 +49,7 @@ class Janitor:
             raise TransientError("there was no time left to upload what a dead worker's sessions had said")
         keeper = Keeper()
         keep_left_streams(folder, keeper)
-        artifacts = self._uploaded(keeper.redacted(self.redactor.body), self._recorded_roles(lease))
+        artifacts = self._uploaded(keeper.redacted(self.redactor), self._recorded_roles(lease))
         return functools.partial(self._tell, lease, artifacts)
 
     def _is_known(self, lease: Lease) -> bool:

@@ -58,7 +58,7 @@ class Recorder:
 
         LOST when the right was lost before outcome.json was written, or when the store refuses the fault too.
         """
-        clean = replace(attempt, keeper=attempt.keeper.redacted(self.redactor.body))
+        clean = replace(attempt, keeper=attempt.keeper.redacted(self.redactor))
         try:
             with clean.stage("upload"):
                 self._upload(clean, pulse)

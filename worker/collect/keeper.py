@@ -1,9 +1,11 @@
 """Artifacts of one attempt, held until they are uploaded."""
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from farm.model import Artifact, Digest
+from farm.redaction import Redactor
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +29,18 @@ class Keeper:
         )
         self._kept[role] = Kept(artifact, body)
 
-    def redacted(self, redact: Callable[[bytes], bytes]) -> "Keeper":
-        """Give a keeper of the same artifacts, each as `redact` leaves it."""
-        clean = Keeper()
-        for role, kept in self._kept.items():
-            body = redact(kept.body)
-            clean._kept[role] = kept if body == kept.body else _changed(kept.artifact, body)
-        return clean
+    def redacted(self, redactor: Redactor) -> "Keeper":
+        """Give a keeper of the same artifacts without secrets; roles that became the same are numbered."""
+        roles = {role: redactor.text(role) for role in self._kept}
+        taken = {role for role, clean in roles.items() if clean == role}
+        keeper = Keeper()
+        for kept in self.kept:
+            role = clean = roles[kept.artifact.role]
+            if clean != kept.artifact.role:
+                role = next(one for one in _numbered(clean) if one not in taken)
+                taken.add(role)
+            keeper._kept[role] = _redacted(kept, role, redactor.body(kept.body))
+        return keeper
 
     @property
     def kept(self) -> tuple[Kept, ...]:
@@ -41,6 +48,12 @@ class Keeper:
         return tuple(self._kept[role] for role in sorted(self._kept))
 
 
-def _changed(artifact: Artifact, body: bytes) -> Kept:
-    new = {"digest": Digest.of(body), "size_bytes": len(body), "redacted": True}
-    return Kept(artifact.model_copy(update=new), body)
+def _redacted(kept: Kept, role: str, body: bytes) -> Kept:
+    if body == kept.body and role == kept.artifact.role:
+        return kept
+    new = {"role": role, "digest": Digest.of(body), "size_bytes": len(body), "redacted": True}
+    return Kept(kept.artifact.model_copy(update=new), body)
+
+
+def _numbered(role: str) -> Iterator[str]:
+    return itertools.chain((role,), (f"{role}-{number}" for number in itertools.count(2)))
