@@ -23,6 +23,15 @@ class StartWait:
 
 
 @dataclass(frozen=True, slots=True)
+class StartHold:
+    """Say HoldOver for this hold after `delay_s`."""
+
+    provider: str
+    number: int
+    delay_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class SettleOutcome:
     """Write the result of the attempt's stored outcome, and say Settled with what then stands."""
 
@@ -66,4 +75,15 @@ class LeaveOpen:
     """The machine is over, and some cells wait for the next run: the sweep stays open."""
 
 
-Effect = SendTicket | StartWait | SettleOutcome | PauseFrom | Resume | CloseClaims | OrderStop | CloseSweep | LeaveOpen
+Effect = (
+    SendTicket
+    | StartWait
+    | StartHold
+    | SettleOutcome
+    | PauseFrom
+    | Resume
+    | CloseClaims
+    | OrderStop
+    | CloseSweep
+    | LeaveOpen
+)

@@ -65,6 +65,23 @@ class WaitOver:
 
 
 @dataclass(frozen=True, slots=True)
+class Pressed:
+    """The attempt's provider turned requests away."""
+
+    index: int
+    attempt: int
+    retry_after_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class HoldOver:
+    """The provider's hold of this number has lasted."""
+
+    provider: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
 class CancelAsked:
     """A person wants the sweep to end."""
 
@@ -89,6 +106,8 @@ Event = (
     | Settled
     | Overdue
     | WaitOver
+    | Pressed
+    | HoldOver
     | CancelAsked
     | DeadlineReached
     | ClaimsClosed

@@ -2,7 +2,7 @@
 
 What must stay true, and the property tests hold it to:
 
-- cells are dispatched in plan order, as many as the window has room for;
+- cells are dispatched in plan order, as many as the window has room for; those of a provider on hold are passed over;
 - a cell has at most one attempt that may run, attempt numbers only grow, and after its result nothing is sent;
 - what the breaker decides depends on the results in plan order alone, not on when they came;
 - after a cancel, the deadline, a trip or a bug nothing is sent;
@@ -19,8 +19,9 @@ from farm.coordinator import retry
 from farm.coordinator.breaker import Breaker
 from farm.coordinator.effects import Effect
 from farm.coordinator.events import Event
+from farm.coordinator.holds import Holds, Turnstile
 from farm.coordinator.ledger import Ledger
-from farm.coordinator.window import Live, Phase, Window, may_grow, room
+from farm.coordinator.window import Live, Phase, Window, room
 from farm.model import BreakerPolicy, CloseReason, DispatchPolicy, FaultKind, Plan, RetryPolicy, StopReason
 
 
@@ -57,6 +58,7 @@ class State:
     breaker: Breaker
     ledger: Ledger = field(default_factory=Ledger)
     window: Window = field(default_factory=Window)
+    holds: Holds = field(default_factory=Holds)
     untouched: int = 0
     """The first cell that was never in the window."""
     slots: int | None = None
@@ -74,9 +76,10 @@ class State:
 Step = tuple[State, tuple[Effect, ...]]
 
 
-def begin(cells: int, policies: Policies) -> State:
-    """Start with `cells` cells in plan order, none of them sent."""
-    return State(cells=cells, policies=policies, breaker=Breaker(streak=policies.breaker.streak))
+def begin(cells: int, policies: Policies, providers: tuple[str | None, ...] = ()) -> State:
+    """Start with `cells` cells in plan order, none of them sent; `providers` names each cell's, if any has one."""
+    breaker = Breaker(streak=policies.breaker.streak)
+    return State(cells=cells, policies=policies, breaker=breaker, holds=Holds(providers))
 
 
 def advance(state: State, event: Event) -> Step:
@@ -92,25 +95,37 @@ def advance(state: State, event: Event) -> Step:
 
 def _take(state: State, event: Event) -> Step:
     match event:
-        case on.SlotsChanged():
-            return (state if event.slots == state.slots else replace(state, slots=event.slots)), ()
+        case on.SlotsChanged() | on.Replayed() | on.HoldOver():
+            return _noted(state, event), ()
         case on.CancelAsked() | on.DeadlineReached():
             is_cancel = isinstance(event, on.CancelAsked)
             return _stopped(state, CloseReason.CANCELLED if is_cancel else CloseReason.DEADLINE)
         case on.ClaimsClosed():
             return _drained(state, event.held)
         case on.Settled():
-            return _settled(state, event)
-        case on.Replayed():
-            return _replayed(state, event), ()
-        case on.Claimed() | on.AttemptEnded() | on.Overdue() | on.WaitOver():
+            return _felt(state, _settled(state, event), event.index, event.fault)
+        case on.Claimed() | on.AttemptEnded() | on.Overdue() | on.WaitOver() | on.Pressed():
             live = state.window.cells.get(event.index)
             return (state, ()) if live is None or live.attempt != event.attempt else _current(state, event, live)
         case _:
             assert_never(event)
 
 
-AttemptEvent = on.Claimed | on.AttemptEnded | on.Overdue | on.WaitOver
+def _noted(state: State, event: on.SlotsChanged | on.Replayed | on.HoldOver) -> State:
+    match event:
+        case on.SlotsChanged():
+            return state if event.slots == state.slots else replace(state, slots=event.slots)
+        case on.Replayed():
+            return _replayed(state, event)
+        case on.HoldOver():
+            holds = state.holds.over(event.provider, event.number)
+            return state if holds is state.holds else replace(state, holds=holds)
+        case _:
+            assert_never(event)
+
+
+AttemptEvent = on.Claimed | on.AttemptEnded | on.Overdue | on.WaitOver | on.Pressed
+_PRESSING = frozenset({FaultKind.RATE_LIMIT, FaultKind.PROVIDER})
 _MAY_RUN = frozenset({Phase.READY, Phase.QUEUED, Phase.RUNNING})
 _SENT = frozenset({Phase.QUEUED, Phase.RUNNING})
 
@@ -121,7 +136,11 @@ def _current(state: State, event: AttemptEvent, live: Live) -> Step:
         case on.Claimed() if live.phase in {Phase.READY, Phase.QUEUED}:
             return _in_phase(state, event.index, Live(live.attempt, Phase.RUNNING)), ()
         case on.AttemptEnded() if live.phase in _MAY_RUN or live.phase is Phase.SETTLING:
-            return _ended(state, event)
+            wait_s = None if event.fault is None else event.fault.retry_after_s
+            kind = None if event.fault is None else event.fault.kind
+            return _felt(state, _ended(state, event), event.index, kind, wait_s)
+        case on.Pressed() if live.phase in _MAY_RUN:
+            return _pressed(state, event.index, event.retry_after_s)
         case on.Overdue() if live.phase in _SENT:
             return _unclaimed(state, event.index, live), ()
         case on.WaitOver() if live.phase is Phase.WAITING:
@@ -135,6 +154,29 @@ def _unclaimed(state: State, index: int, live: Live) -> State:
     if state.stage is Stage.DRAINING:
         return replace(state, window=state.window.drop(index))
     return _in_phase(state, index, Live(live.attempt, Phase.READY))
+
+
+def _felt(before: State, step: Step, index: int, fault: FaultKind | None, retry_after_s: float | None = None) -> Step:
+    """Let the hold of the cell's provider follow an end that is news; what earlier runs recorded is none."""
+    state, effects = step
+    provider = state.holds.provider(index)
+    if state is before or provider is None or state.slots is None or state.stage is not Stage.DISPATCHING:
+        return step
+    if fault is None:
+        return replace(state, holds=state.holds.relieve(provider)), effects
+    if fault not in _PRESSING:
+        return step
+    held, start = _pressed(state, index, retry_after_s)
+    return held, effects + start
+
+
+def _pressed(state: State, index: int, retry_after_s: float | None) -> Step:
+    provider = state.holds.provider(index)
+    holds = state.holds if provider is None else state.holds.press(provider, retry_after_s)
+    if provider is None or holds is state.holds:
+        return state, ()
+    hold = holds.known[provider]
+    return replace(state, holds=holds), (out.StartHold(provider, hold.number, hold.delay_s),)
 
 
 def _in_phase(state: State, index: int, live: Live) -> State:
@@ -259,19 +301,34 @@ def _dispatched(state: State, slots: int) -> Step:
         return (state if untouched == state.untouched else replace(state, untouched=untouched)), ()
     limit = state.cells if state.paused_from is None else min(state.cells, state.paused_from)
     ready = sorted(index for index in state.window.ready if index < limit)
-    grows = may_grow(state.window, state.policies.dispatch, slots)
-    tickets = list[out.SendTicket]()
+    turnstile = Turnstile(state.holds, _busy_providers(state))
+    spare = state.policies.dispatch.room(slots) - state.window.waiting
+    tickets, held = list[out.SendTicket](), list[int]()
     while len(tickets) < places:
-        if grows and untouched < limit and (not ready or untouched < ready[0]):
-            tickets.append(out.SendTicket(untouched, 1))
+        if len(held) < spare and untouched < limit and (not ready or untouched < ready[0]):
+            ticket = out.SendTicket(untouched, 1)
             untouched = _skip_known(state, untouched + 1)
         elif ready:
             index = ready.pop(0)
-            tickets.append(out.SendTicket(index, state.window.cells[index].attempt))
+            ticket = out.SendTicket(index, state.window.cells[index].attempt)
         else:
             break
-    window = state.window.send((ticket.index, ticket.attempt) for ticket in tickets) if tickets else state.window
+        if turnstile.admits(ticket.index):
+            tickets.append(ticket)
+        else:
+            held.append(ticket.index)
+    window = state.window.keep(held)
+    window = window.send((ticket.index, ticket.attempt) for ticket in tickets) if tickets else window
     return replace(state, window=window, untouched=untouched), tuple(tickets)
+
+
+def _busy_providers(state: State) -> frozenset[str | None]:
+    """Name the providers of outstanding cells, where it matters."""
+    if not state.holds.probing:
+        return frozenset()
+    outstanding = _SENT | {Phase.SETTLING}
+    cells = state.window.cells.items()
+    return frozenset(state.holds.provider(index) for index, live in cells if live.phase in outstanding)
 
 
 def _skip_known(state: State, index: int) -> int:

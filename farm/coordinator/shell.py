@@ -21,10 +21,11 @@ from farm.coordinator.replay import read_history
 from farm.coordinator.sweep_records import SweepRecords
 from farm.coordinator.watch import Suspect, Watch
 from farm.coordinator.window import Phase
-from farm.model import CellEvent, Close, EventKind, FaultKind, Outcome, Pressure, Ticket, unserved
+from farm.model import CellEvent, Close, EventKind, FaultKind, Outcome, Plan, Pressure, RequestEnd, Ticket, unserved
 
 _log = structlog.get_logger()
 
+_PRESSING = frozenset({RequestEnd.RATE_LIMITED, RequestEnd.UNAVAILABLE, RequestEnd.STALLED})
 _OFFERS_BEFORE_A_WORD = 2
 """One repeated ticket is a lost message; more are a worker that can't write its claim."""
 
@@ -32,6 +33,12 @@ _OFFERS_BEFORE_A_WORD = 2
 @dataclass(frozen=True, slots=True)
 class _Wait:
     attempt: int
+    until_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    number: int
     until_s: float
 
 
@@ -47,7 +54,8 @@ class Shell:
         self._effects = deque[Effect]()
         self._hints = deque[CellEvent]()
         self._waits = dict[int, _Wait]()
-        self._state = begin(len(records.plan.cells), Policies.of(records.plan))
+        self._holds = dict[str, _Held]()
+        self._state = begin(len(records.plan.cells), Policies.of(records.plan), _providers(records.plan))
         self._started_s = ports.clock.monotonic()
         self._slots = 0
         self._unserved: str | None = None
@@ -144,6 +152,10 @@ class Shell:
             if wait.until_s <= now_s:
                 del self._waits[index]
                 self._tell(on.WaitOver(index, wait.attempt))
+        for provider, held in tuple(self._holds.items()):
+            if held.until_s <= now_s:
+                del self._holds[provider]
+                self._tell(on.HoldOver(provider, held.number))
 
     def progress(self, outage: str | None = None) -> Progress:
         """Say how far the sweep is."""
@@ -164,12 +176,20 @@ class Shell:
             return f"the last {self._state.breaker.streak} results are unusable; earlier cells decide whether to go on"
         if self._slots == 0 and not self.is_over:
             return f"no host works: {self._problem or 'start a worker'}"
-        if self._unserved is not None:
-            return self._unserved
+        held_up = self._unserved or self._on_hold()
+        if held_up is not None:
+            return held_up
         offers = self._watch.refusals
         if offers < _OFFERS_BEFORE_A_WORD:
             return self._problem
         return f"a ticket was offered {offers} times and no worker could begin it: see the workers' logs"
+
+    def _on_hold(self) -> str | None:
+        holds = self._state.holds
+        provider = min(holds.on, default=None)
+        if provider is None:
+            return None
+        return f"provider {provider} does not answer: its other cells wait for {holds.known[provider].delay_s:g} s"
 
     def _tell(self, event: Event) -> None:
         self._state, effects = advance(self._state, event)
@@ -188,6 +208,8 @@ class Shell:
             case EventKind.PRESSURE:
                 if hint.pressure is not None:
                     self._tally.note(self._pressed(hint.index, hint.pressure))
+                    if _PRESSING.intersection(hint.pressure.ends):
+                        self._tell(on.Pressed(hint.index, hint.attempt, hint.pressure.retry_after_s))
             case _:
                 assert_never(hint.kind)
 
@@ -261,6 +283,8 @@ class Shell:
                 self._send(effect.index, effect.attempt)
             case out.StartWait():
                 self._waits[effect.index] = _Wait(effect.attempt, clock.monotonic() + effect.delay_s)
+            case out.StartHold():
+                self._holds[effect.provider] = _Held(effect.number, clock.monotonic() + effect.delay_s)
             case out.SettleOutcome():
                 self._settle(effect.index, effect.attempt)
             case out.PauseFrom():
@@ -317,3 +341,9 @@ class Shell:
         return Ticket(
             sweep=self._records.sweep, plan=plan.digest, cell=plan.cells[index].id, index=index, attempt=attempt
         )
+
+
+def _providers(plan: Plan) -> tuple[str | None, ...]:
+    """Name each cell's provider, in plan order; nothing when no arm names one."""
+    named = {arm.name: arm.provider for arm in plan.arms}
+    return tuple(named[cell.arm] for cell in plan.cells) if any(named.values()) else ()

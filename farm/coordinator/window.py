@@ -62,6 +62,13 @@ class Window:
         del left[index]
         return self._with(left, index)
 
+    def keep(self, held: Iterable[int]) -> "Window":
+        """Copy with those of the cells that are new ready for their first attempt: something holds them back."""
+        new = {index: Live(1, Phase.READY) for index in held if index not in self.cells}
+        if not new:
+            return self
+        return Window(cells={**self.cells, **new}, ready=self.ready.union(new), waiting=self.waiting)
+
     def send(self, tickets: Iterable[tuple[int, int]]) -> "Window":
         """Copy with each (index, attempt) queued; only ready and new cells are sent."""
         sent = {index: Live(attempt, Phase.QUEUED) for index, attempt in tickets}
@@ -80,8 +87,3 @@ class Window:
 def room(window: Window, policy: DispatchPolicy, slots: int) -> int:
     """Count the places that are free for tickets."""
     return policy.room(slots) - window.outstanding
-
-
-def may_grow(window: Window, policy: DispatchPolicy, slots: int) -> bool:
-    """Say whether new cells may start: as many again as there are places may wait to retry, and no more."""
-    return window.waiting < policy.room(slots)

@@ -27,9 +27,13 @@ class RetryPolicy(Value):
 
     most_attempts: Annotated[int, Field(gt=0)] = 3
     """An attempt that a person or a worker's shutdown ended does not count."""
+    outage_attempts: Annotated[int, Field(gt=0)] = 5
+    """As many, where the fault is a provider's outage (`provider`)."""
     kinds: frozenset[FaultKind] = frozenset({FaultKind.HOST, FaultKind.LOST, FaultKind.RATE_LIMIT, FaultKind.PROVIDER})
     base_delay_s: Annotated[float, Field(gt=0)] = 1.0
     """Waited outside any slot, doubled with each attempt; a provider's longer retry-after wins."""
+    outage_delay_s: Annotated[float, Field(gt=0)] = 5.0
+    """The same, where the fault is a provider's outage."""
 
     @field_serializer("kinds", when_used="json")
     def _in_order(self, kinds: frozenset[FaultKind]) -> list[FaultKind]:
@@ -37,11 +41,14 @@ class RetryPolicy(Value):
 
     def earns_another(self, fault: Fault | None, attempt: int) -> bool:
         """Say whether the `attempt`-th attempt that counts (from 1), ended by `fault`, is followed by another."""
-        return fault is not None and fault.kind in self.kinds and attempt < self.most_attempts
+        if fault is None or fault.kind not in self.kinds:
+            return False
+        return attempt < (self.outage_attempts if fault.kind is FaultKind.PROVIDER else self.most_attempts)
 
     def delay_s(self, fault: Fault, attempt: int) -> float:
         """Give the wait after the `attempt`-th attempt that counts."""
-        return max(self.base_delay_s * float(2 ** (attempt - 1)), fault.retry_after_s or 0.0)
+        base_s = self.outage_delay_s if fault.kind is FaultKind.PROVIDER else self.base_delay_s
+        return max(base_s * float(2 ** (attempt - 1)), fault.retry_after_s or 0.0)
 
 
 class BreakerPolicy(Value):

@@ -69,6 +69,22 @@ def test_progress_counts_what_every_attempt_cost() -> None:
     assert [(str(arm.cost_usd), arm.cost_unknown) for arm in farm.seen[-1].arms] == [("0.75", 0)] * 2
 
 
+def test_a_sweep_outlives_an_outage_of_its_provider_of_five_minutes() -> None:
+    plan = a_plan(trials=10, retry=RetryPolicy(), breaker=BreakerPolicy())
+    arms = tuple(arm.model_copy(update={"provider": "acme"}) for arm in plan.arms)
+    farm = Farm(plan.model_copy(update={"arms": arms}))
+    began_s = farm.clock.monotonic()
+
+    def find(_ticket: Ticket) -> Finding:
+        return fault(FaultKind.PROVIDER) if farm.clock.monotonic() - began_s < 300 else evidence()
+
+    end = farm.run(farm.works(find))
+    assert end.close is not None
+    assert end.close.reason is CloseReason.COMPLETE
+    assert farm.seen[-1].failed <= 2, "one cell at a time spends its attempts"
+    assert any("provider acme does not answer" in (progress.waiting or "") for progress in farm.seen)
+
+
 def test_no_more_is_outstanding_than_twice_the_slots() -> None:
     farm = Farm(a_plan(trials=50), slots=3)
     assert farm.run(lambda turn: turn > 5).kind is EndKind.INTERRUPTED

@@ -45,6 +45,9 @@ class World:
     lost: set[tuple[int, int]] = field(default_factory=set)
     results: dict[int, FaultKind | None] = field(default_factory=dict)
     waits: list[on.WaitOver] = field(default_factory=list)
+    holds: list[on.HoldOver] = field(default_factory=list)
+    pressing: set[int] = field(default_factory=set)
+    """Of the flaky cells, those whose first fault is their provider's."""
     past: list[Event] = field(default_factory=list)
     attempts: dict[int, int] = field(default_factory=dict)
     first_sent: list[int] = field(default_factory=list)
@@ -70,6 +73,9 @@ class World:
             case out.StartWait(index, attempt, delay_s):
                 assert delay_s > 0
                 self.waits.append(on.WaitOver(index, attempt))
+            case out.StartHold(provider, number, delay_s):
+                assert 0 < delay_s <= 60
+                self.holds.append(on.HoldOver(provider, number))
             case out.SettleOutcome(index, attempt):
                 kind = FaultKind.LOST if (index, attempt) in self.lost else self.fault(index)
                 self.results.setdefault(index, kind)
@@ -94,8 +100,12 @@ class World:
         assert paused is None or index < paused, "while paused only cells below the pause are sent"
         if index in self.running:
             assert attempt == self.running[index], "two attempts of one cell"
+        holds = self.state.holds
+        assert holds.provider(index) not in holds.on, "nothing is sent to a provider on hold"
         if index not in self.attempts:
-            assert not self.first_sent or index > self.first_sent[-1], "plan order"
+            passed = [other for other in self.first_sent if other > index]
+            same = [other for other in passed if holds.provider(other) == holds.provider(index)]
+            assert not (same if holds.providers else passed), "plan order, of each provider"
             self.first_sent.append(index)
         self.attempts[index] = attempt
         self.offered[index] = attempt
@@ -117,6 +127,8 @@ class World:
             self.finish,
             self.vanish,
             self.wait_over,
+            self.hold_over,
+            self.press,
             self.repeat,
             self.overdue,
             self.resize,
@@ -141,7 +153,8 @@ class World:
         index = self.dice.choice(sorted(self.running))
         attempt = self.running.pop(index)
         if index in self.flaky and attempt == 1:
-            self.tell(on.AttemptEnded(index, attempt, Fault(kind=FaultKind.HOST, detail="host")))
+            kind = FaultKind.PROVIDER if index in self.pressing else FaultKind.HOST
+            self.tell(on.AttemptEnded(index, attempt, Fault(kind=kind, detail="flaky")))
         elif self.dice.random() < 0.2 and self.ends[index]:
             self.tell(on.AttemptEnded(index, attempt, None))
         else:
@@ -163,6 +176,15 @@ class World:
         if self.waits:
             self.tell(self.waits.pop(self.dice.randrange(len(self.waits))))
 
+    def hold_over(self) -> None:
+        if self.holds:
+            self.tell(self.holds.pop(self.dice.randrange(len(self.holds))))
+
+    def press(self) -> None:
+        if self.running and self.state.holds.providers and self.dice.random() < 0.2:
+            index, attempt = self.dice.choice(sorted(self.running.items()))
+            self.tell(on.Pressed(index, attempt, self.dice.choice([None, 7.0, 30.0])))
+
     def repeat(self) -> None:
         """Tell something old again: it must change nothing that matters."""
         if self.past:
@@ -172,7 +194,7 @@ class World:
                     live = self.state.window.cells.get(index)
                     if live is not None and live.attempt == attempt:
                         return  # not stale: it would be a statement about the present
-                case on.AttemptEnded() | on.Settled() | on.WaitOver() | on.Replayed():
+                case on.AttemptEnded() | on.Settled() | on.WaitOver() | on.Replayed() | on.HoldOver():
                     pass
                 case _:
                     return
@@ -228,6 +250,19 @@ def test_every_history_ends_with_each_cell_final_exactly_once(seed: int, ends: l
     assert sorted(played.results) == list(range(len(ends)))
     assert played.first_sent == list(range(len(ends)))
     assert played.state.ledger.fold == len(ends)
+    assert not played.state.window.cells
+
+
+@settings(max_examples=500, deadline=None, suppress_health_check=BUSY)
+@given(seed=seeds, ends=outcomes, data=st.data())
+def test_holds_delay_cells_and_lose_none(seed: int, ends: list[bool], data: st.DataObject) -> None:
+    providers = data.draw(st.lists(st.sampled_from([None, "a", "b"]), min_size=len(ends), max_size=len(ends)))
+    played = world(seed, ends, streak=0, flaky=data.draw(st.sets(st.integers(0, max(0, len(ends) - 1)))))
+    played.pressing = played.flaky
+    played.state = begin(len(ends), played.state.policies, tuple(providers))
+    played.drive()
+    assert played.closed is CloseReason.COMPLETE
+    assert sorted(played.first_sent) == sorted(played.results) == list(range(len(ends)))
     assert not played.state.window.cells
 
 

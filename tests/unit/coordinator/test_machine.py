@@ -13,11 +13,13 @@ from farm.coordinator.effects import (
     Resume,
     SendTicket,
     SettleOutcome,
+    StartHold,
     StartWait,
 )
 from farm.coordinator.events import Event
 from farm.coordinator.machine import Policies, State, advance, begin
 from farm.coordinator.retry import LOST
+from farm.coordinator.window import Live, Phase
 from farm.model import (
     BreakerPolicy,
     CloseReason,
@@ -232,3 +234,79 @@ def test_many_cells_behind_a_straggler_stay_cheap() -> None:
             sent.extend(tickets(effects))
     assert (state.ledger.fold, state.ledger.through.bit_count(), len(state.window.cells)) == (0, cells - 1, 1)
     assert play(state, on.Settled(0, None))[1] == [CloseSweep(CloseReason.COMPLETE)]
+
+
+def held_state(providers: str, slots: int = 2, **policies: object) -> State:
+    """Begin cells of which each letter names the provider; a dot names none."""
+    names = tuple(None if letter == "." else letter for letter in providers)
+    state = begin(len(names), Policies(breaker=BreakerPolicy(streak=0), **policies), names)  # type: ignore[arg-type]  # the policies' own fields
+    return advance(state, on.SlotsChanged(slots))[0]
+
+
+def out_of_order(index: int, attempt: int, retry_after_s: float | None = None) -> on.AttemptEnded:
+    return on.AttemptEnded(index, attempt, fault(FaultKind.PROVIDER, retry_after_s))
+
+
+def holds(effects: list[Effect]) -> list[StartHold]:
+    return [effect for effect in effects if isinstance(effect, StartHold)]
+
+
+def test_after_a_provider_s_fault_its_other_cells_wait_and_those_of_others_go_on() -> None:
+    state = held_state("aaaaaabb.", slots=2)
+    state, effects = play(state, out_of_order(0, 1))
+    assert holds(effects) == [StartHold("a", 1, 1.0)]
+    assert tickets(effects) == [6]
+    state, effects = play(state, on.HoldOver("a", 1), on.Settled(1, None))
+    assert tickets(effects) == [4]
+
+
+def test_a_hold_grows_with_each_failure_after_it_up_to_a_minute() -> None:
+    state = held_state("a", slots=1, retry=RetryPolicy(outage_attempts=99))
+    delays = list[float]()
+    for number in range(1, 10):
+        state, effects = play(state, out_of_order(0, number), on.WaitOver(0, number + 1), on.HoldOver("a", number))
+        delays += [hold.delay_s for hold in holds(effects)]
+        assert tickets(effects) == [0]
+    assert delays == [1, 2, 4, 8, 16, 32, 60, 60, 60]
+
+
+def test_what_was_under_way_when_a_hold_began_does_not_make_it_longer_but_for_what_the_provider_asks() -> None:
+    state = held_state("a" * 10, slots=2)
+    state, effects = play(state, out_of_order(0, 1), out_of_order(1, 1), on.Pressed(2, 1, 30.0), on.Pressed(2, 1, 30.0))
+    assert holds(effects) == [StartHold("a", 1, 1.0), StartHold("a", 2, 30.0)]
+    assert tickets(play(state, on.HoldOver("a", 1))[1]) == []
+    assert tickets(play(state, on.HoldOver("a", 2))[1]) != []
+
+
+def test_after_a_second_failure_one_cell_at_a_time_finds_out_whether_the_provider_is_back() -> None:
+    state = held_state("a" * 12, slots=2)
+    state, _ = play(state, out_of_order(0, 1), on.HoldOver("a", 1))
+    assert state.window.outstanding == 4
+    state, _ = play(state, out_of_order(1, 1), on.HoldOver("a", 2), *(on.Settled(index, TASK) for index in (2, 3)))
+    assert list(state.window.cells.values()).count(Live(1, Phase.QUEUED)) == 1
+    state, effects = play(state, on.Settled(4, TASK))
+    assert tickets(effects) == [5]
+    assert tickets(play(state, on.Settled(5, None))[1]) == [6, 7, 8, 9]
+
+
+def test_a_success_ends_a_hold_at_once_and_the_next_one_is_short_again() -> None:
+    state = held_state("a" * 12, slots=2)
+    state, effects = play(state, out_of_order(0, 1), on.Settled(1, None))
+    assert len(tickets(effects)) == 2
+    state, effects = play(state, out_of_order(2, 1))
+    assert holds(effects) == [StartHold("a", 2, 1.0)]
+
+
+def test_pressure_on_a_running_cell_holds_its_provider_s_other_cells() -> None:
+    state = held_state("aaaaaa", slots=1)
+    state, effects = play(state, on.Claimed(0, 1), on.Pressed(0, 1, None), on.Pressed(5, 1, None))
+    assert holds(effects) == [StartHold("a", 1, 1.0)]
+
+
+def test_an_outage_is_tried_again_more_patiently_than_a_host() -> None:
+    policy = RetryPolicy()
+    outage, host, limit = (fault(kind) for kind in (FaultKind.PROVIDER, FaultKind.HOST, FaultKind.RATE_LIMIT))
+    assert [policy.delay_s(outage, attempt) for attempt in (1, 2, 3, 4)] == [5.0, 10.0, 20.0, 40.0]
+    assert [policy.earns_another(outage, attempt) for attempt in (4, 5)] == [True, False]
+    assert [policy.earns_another(one, 3) for one in (host, limit)] == [False, False]
+    assert [policy.delay_s(limit, attempt) for attempt in (1, 2)] == [1.0, 2.0]
