@@ -94,7 +94,7 @@ class SessionProgress:
     turns: int | None = None
     tool_calls: int | None = None
     last: str = ""
-    """The beginning of what it last said or did."""
+    """The beginning of what it last said or did, longer than is shown: it is cut once its secrets are out."""
 
 
 @runtime_checkable

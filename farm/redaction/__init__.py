@@ -5,7 +5,8 @@ of a credential (`shapes.py`). What is not redacted keeps its bytes, so that a d
 that output. Time and memory grow with the text only: a guest writes most of what is read here.
 """
 
+from farm.redaction.cutting import first_words, last_words
 from farm.redaction.redactor import Json, Redactor
 from farm.redaction.shapes import MARK
 
-__all__ = ["MARK", "Json", "Redactor"]
+__all__ = ["MARK", "Json", "Redactor", "first_words", "last_words"]

@@ -3,12 +3,14 @@
 from pydantic import JsonValue
 
 from farm.model import MIB
+from farm.redaction import first_words
 from worker.agents.tail import one_line
 from worker.documents import DocumentError, one_document
 
 MOST_LINE_BYTES = 8 * MIB
 """As long as the whole of a session's output by default: a tool's answer may stand in one line."""
-_MOST_SHOWN_BYTES = 200
+_MOST_READ = 2000
+_MOST_SHOWN = 200
 
 
 class JsonLines:
@@ -69,4 +71,5 @@ class JsonLines:
 
 
 def _beginning(line: bytes) -> str:
-    return one_line(line[:_MOST_SHOWN_BYTES].decode(errors="replace"))
+    text = line[: 4 * _MOST_READ + 4].decode(errors="replace")
+    return first_words(one_line(first_words(text, _MOST_READ)), _MOST_SHOWN)

@@ -2,6 +2,7 @@
 
 from farm.errors import FarmError, IntegrityError, SpecError
 from farm.model import Fault, FaultKind, StopReason
+from farm.redaction import first_words
 from sandbox.errors import SandboxError
 from worker.cell.stops import ProviderFailedError, StoppedError, VerifierBrokenError
 from worker.trees.errors import TreeError
@@ -57,4 +58,4 @@ def unrecorded(error: FarmError | OSError) -> Fault:
 def recordable(text: str) -> str:
     """Fit text into a record: one line, bounded, valid Unicode."""
     flat = " ".join(text.encode("utf-8", "backslashreplace").decode().split())
-    return flat if len(flat) <= _MOST_DETAIL else f"{flat[:_MOST_DETAIL]}…"
+    return first_words(flat, _MOST_DETAIL)

@@ -11,6 +11,7 @@ from http import HTTPStatus
 from pydantic import JsonValue
 
 from farm.model import RequestEnd
+from farm.redaction import first_words
 
 _MOST_MESSAGE = 256
 _DENIED = {
@@ -67,14 +68,14 @@ class SaidError:
 def read_error(error: JsonValue) -> SaidError:
     """Read an error object of any wire."""
     if not isinstance(error, dict):
-        return SaidError(frozenset(), error[:_MOST_MESSAGE] if isinstance(error, str) else None)
+        return SaidError(frozenset(), first_words(error, _MOST_MESSAGE) if isinstance(error, str) else None)
     details = error.get("details")
     reasons = [one.get("reason") for one in details if isinstance(one, dict)] if isinstance(details, list) else []
     stated = [error.get("type"), error.get("code"), error.get("status"), *reasons]
     message = error.get("message")
     return SaidError(
         frozenset(str(word).lower() for word in stated if isinstance(word, str | int)),
-        message[:_MOST_MESSAGE] if isinstance(message, str) else None,
+        first_words(message, _MOST_MESSAGE) if isinstance(message, str) else None,
     )
 
 
@@ -90,7 +91,7 @@ def read_error_body(data: bytes) -> SaidError:
         said = read_error(body.get("error", body))
         if said.message is not None:
             return said
-    return SaidError(frozenset(), data[:_MOST_MESSAGE].decode("utf-8", "replace"))
+    return SaidError(frozenset(), first_words(data[: 8 * _MOST_MESSAGE].decode("utf-8", "replace"), _MOST_MESSAGE))
 
 
 def end_of_error(status: int, said: SaidError, *, is_pinned: bool) -> RequestEnd:

@@ -8,6 +8,7 @@ from decimal import Decimal
 from threading import Lock
 
 from farm.model import NO_TOKENS, DoorReport, ModelUse, RequestEnd, TokenUse
+from farm.redaction import first_words
 from worker.gateway.exchange import Exchange, Measured, RequestRecord
 from worker.gateway.values import Pass
 
@@ -134,7 +135,7 @@ class Ledger:
             started_at=exchange.started_at,
             ended_at=now,
             method=_one_line(exchange.method[:16]) or "",
-            path=_one_line(exchange.path[:200]) or "",
+            path=_one_line(exchange.path) or "",
             wire=exchange.wire,
             end=end,
             status=exchange.status,
@@ -170,4 +171,4 @@ def _one_line(text: str | None) -> str | None:
     if not text:
         return None
     flat = " ".join(text.encode("utf-8", "backslashreplace").decode().split())
-    return flat[:_MOST_DETAIL]
+    return first_words(flat, _MOST_DETAIL)

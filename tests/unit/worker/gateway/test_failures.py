@@ -5,6 +5,7 @@ import json
 import pytest
 
 from farm.model import RequestEnd
+from farm.redaction import Redactor
 from worker.gateway.failures import end_of_error, end_of_told, read_error, read_error_body
 
 DENIED, REJECTED = RequestEnd.DENIED, RequestEnd.REJECTED
@@ -81,3 +82,11 @@ def test_a_model_that_the_agent_chose_is_its_own_mistake():
 )
 def test_an_error_in_an_answer_is_told_by_its_words(error, end):
     assert end_of_told(read_error(error)) is end
+
+
+def test_a_message_is_cut_without_leaving_a_part_of_a_secret() -> None:
+    token = "sk-ant-api03-" + "a1B2" * 10
+    for before in range(190, 260):
+        text = f"{'x' * before} {token} more words"
+        for said in (read_error({"message": text}), read_error(text), read_error_body(text.encode())):
+            assert "a1B2" not in Redactor().text(said.message or "")
