@@ -12,6 +12,7 @@ from farm.model import (
     Digest,
     Measured,
     Outcome,
+    Owner,
     Settlement,
     Verdict,
     canonical_json,
@@ -220,6 +221,12 @@ def _warnings(source: ReportInput, sandboxes: tuple[SandboxFacts, ...]) -> tuple
     warnings = [
         f"Sandbox {name}: nothing contained the sessions, so these numbers prove nothing." for name in sorted(open_ones)
     ]
+    unserved = sum(row.fault is not None and row.fault.owner is Owner.PROVIDER for row in source.table.rows)
+    if unserved:
+        warnings.append(
+            f"{unserved} of {len(source.table.rows)} cells have no measurement because their provider did not answer: "
+            "what a gate misses in them says nothing of the arms."
+        )
     if not source.settlement.workers_settled:
         warnings.append("Some workers had not ended when the sweep was settled; what they wrote later is not counted.")
     if not source.cleanup.complete:

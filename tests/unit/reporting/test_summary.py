@@ -12,10 +12,14 @@ def test_the_summary_says_the_verdict_what_fails_and_each_arm() -> None:
     lines = summary_lines(build(a_report_input()))
 
     assert lines[0] == (
+        "warning: 1 of 40 cells have no measurement because their provider did not answer: what a gate misses in them "
+        "says nothing of the arms."
+    )
+    assert lines[1] == (
         "overlay v4: FAIL. 1 of 2 cases fail: fix-total (valid-measurements-on 8 of 10, "
         "valid-measurements-off 9 of 10, correct-on 8 of 10)."
     )
-    assert lines[3] == "  fix-total: correct-on is 8, asked == 10"
+    assert lines[4] == "  fix-total: correct-on is 8, asked == 10"
     assert lines[-1] == (
         "overlay-on   19 of 20 measured, 18 of 18 correct (82 % to 100 %), median 38.5 s, tool calls 77, "
         "cost $0.6938 (+ 1 unknown)"
