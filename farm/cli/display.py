@@ -17,6 +17,7 @@ from farm.reporting.text import one_line
 _BAR_WIDTH = 24
 _MOST_LIVE = 12
 """Lines of running cells: more would push the table out of sight."""
+_MOST_NOTES = 5
 # What a guest wrote may stand in a note: `one_line` takes escapes and line breaks out.
 Show = Callable[[Progress], None]
 
@@ -74,7 +75,7 @@ def _picture(progress: Progress, live: tuple[LiveNote, ...], now: datetime) -> G
     running = [Text(f"  {live_line(note, now)}") for note in live[:_MOST_LIVE]]
     if live[_MOST_LIVE:]:
         running.append(Text(f"  and {len(live) - _MOST_LIVE} more", style="dim"))
-    notes = [Text(f"  {one_line(note)}", style="dim") for note in progress.notes]
+    notes = [Text(f"  {one_line(note)}", style="dim") for note in progress.notes[-_MOST_NOTES:]]
     return Group(Text(f"{progress.sweep}: {headline(progress)}"), table, *running, *notes)
 
 
@@ -92,16 +93,22 @@ def live_display(notes: Callable[[], tuple[LiveNote, ...]], *, quiet: bool) -> I
 
 
 class _Lines:
-    """Prints a line when the count of done cells, or what it waits for, has changed."""
+    """Prints each new note once, and a line when the count of done cells, or what it waits for, has changed."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._last: tuple[int, str | None] | None = None
+        self._notes: tuple[str, ...] = ()
 
     def show(self, progress: Progress) -> None:
+        for note in progress.notes:
+            if note not in self._notes:
+                self._print(f"{progress.sweep}: {one_line(note)}")
+        self._notes = progress.notes
         now = (progress.done, progress.waiting)
         if now != self._last:
             self._last = now
-            self._console.print(
-                f"{progress.sweep}: {headline(progress)}", highlight=False, markup=False, soft_wrap=True
-            )
+            self._print(f"{progress.sweep}: {headline(progress)}")
+
+    def _print(self, line: str) -> None:
+        self._console.print(line, highlight=False, markup=False, soft_wrap=True)

@@ -1,6 +1,7 @@
 """farm status."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -12,8 +13,9 @@ from farm.bootstrap import Exchange, Settings
 from farm.cli.common import answer, json_option, store_option
 from farm.cli.display import live_line
 from farm.cli.finishing import place_of
+from farm.cli.recent_faults import ToldFault, recent_faults
 from farm.errors import TransientError
-from farm.model import Close, Lease, LiveNote, Plan, Result, ResultStatus, SweepId, parse_record, unserved
+from farm.model import CellId, Close, Lease, LiveNote, Plan, Result, ResultStatus, SweepId, parse_record, unserved
 from farm.model.keys import cancel_key, close_key, report_key, result_key, results_prefix, seal_key, settlement_key
 from farm.ports import Store
 from farm.reporting.text import one_line
@@ -82,6 +84,8 @@ class Standing:
     live: tuple[LiveNote, ...] = ()
     unserved: tuple[str, ...] = ()
     """Why cells wait that no host can run."""
+    faults: tuple[ToldFault, ...] = ()
+    """The last ones; a sealed sweep's stand in its report."""
 
     @property
     def planned(self) -> int:
@@ -104,14 +108,15 @@ def _reason(store: Store, sweep: SweepId) -> str | None:
     return "cancelled, not settled yet" if store.records.read(cancel_key(sweep)) is not None else None
 
 
-def _arms(store: Store, sweep: SweepId, plan: Plan) -> tuple[ArmCount, ...]:
-    counts = Counter[tuple[str, ResultStatus]]()
+def _results(store: Store, sweep: SweepId, plan: Plan) -> dict[CellId, Result]:
     there = set(store.records.keys(results_prefix(sweep)))
-    for cell in plan.cells:
-        key = result_key(sweep, cell.id)
-        body = store.records.read(key) if key in there else None
-        if body is not None:
-            counts[cell.arm, parse_record(Result, body, key).status] += 1
+    keys = ((cell.id, key) for cell in plan.cells if (key := result_key(sweep, cell.id)) in there)
+    bodies = ((cell, key, store.records.read(key)) for cell, key in keys)
+    return {cell: parse_record(Result, body, key) for cell, key, body in bodies if body is not None}
+
+
+def _arms(plan: Plan, results: Mapping[CellId, Result]) -> tuple[ArmCount, ...]:
+    counts = Counter((cell.arm, results[cell.id].status) for cell in plan.cells if cell.id in results)
     planned = Counter(cell.arm for cell in plan.cells)
     return tuple(
         ArmCount(
@@ -138,14 +143,16 @@ def standing(store: Store, sweep: SweepId, leases: Leases) -> Standing:
     plan = bootstrap.known_sweep(store, sweep)
     stage = _stage(store, sweep)
     running = () if stage is Stage.SEALED else leases.running(sweep)
+    results = _results(store, sweep, plan)
     return Standing(
         sweep,
         stage,
         _reason(store, sweep),
-        _arms(store, sweep, plan),
+        _arms(plan, results),
         None if running is None else len(running),
         leases.notes(sweep, running or ()),
         leases.unserved(plan) if stage is Stage.OPEN else (),
+        () if stage is Stage.SEALED else recent_faults(store, sweep, plan, results),
     )
 
 
@@ -159,6 +166,10 @@ def _lines(found: Standing, store: Store, leases: Leases) -> list[str]:
     ]
     lines += [f"  {live_line(note, bootstrap.clock().now())}" for note in found.live]
     lines += [f"  {one_line(sentence)}" for sentence in found.unserved]
+    lines += [
+        f"  {fault.cell} attempt {fault.attempt} ({fault.kind} fault): {one_line(fault.detail)}"
+        for fault in found.faults
+    ]
     if found.stage is Stage.SEALED:
         lines.append(f"  report {place_of(store, report_key(found.sweep, 'report.html'))}")
     return lines
@@ -173,6 +184,10 @@ def _document(found: Standing) -> dict[str, JsonValue]:
         "done": found.done,
         "running": found.running,
         "unserved": list(found.unserved),
+        "faults": [
+            {"cell": one.cell, "attempt": one.attempt, "kind": one.kind, "detail": one_line(one.detail)}
+            for one in found.faults
+        ],
         "live": [note.model_dump(mode="json") for note in found.live],
         "arms": [
             {"arm": arm.arm, "planned": arm.planned, "measured": arm.measured, "excluded": arm.excluded}

@@ -7,6 +7,9 @@ from decimal import Decimal
 
 from farm.model import Outcome, Plan, SweepId
 
+_MOST_NOTES = 50
+"""More than come between two looks at the progress."""
+
 
 @dataclass(frozen=True, slots=True)
 class ArmProgress:
@@ -86,7 +89,7 @@ class Tally:
         for cell in plan.cells:
             self._arms[cell.arm].planned += 1
         self._replayed = 0
-        self._notes = deque[str](maxlen=5)
+        self._notes = deque[str](maxlen=_MOST_NOTES)
 
     @property
     def done(self) -> int:
@@ -97,8 +100,9 @@ class Tally:
         self._arms[self._plan.cells[index].arm].count(outcome, earlier)
 
     def note(self, text: str) -> None:
-        """Keep a line for the display."""
-        self._notes.append(text)
+        """Keep a line for the display; one that it has already says nothing new."""
+        if text not in self._notes:
+            self._notes.append(text)
 
     def start(self) -> None:
         """Say that what was counted so far was done by an earlier run: it tells nothing about the pace."""

@@ -57,3 +57,13 @@ def test_how_far_a_session_is_is_one_plain_line() -> None:
     assert live_line(note, now) == "fix.base.1  work on host-1: 2:13, 4 turns, 6 tool calls; : :error::Bash ls"
     silent = note.model_copy(update={"turns": None, "tool_calls": None, "preview": ""})
     assert live_line(silent, now) == "fix.base.1  work on host-1: 2:13"
+
+
+def test_without_a_terminal_each_note_is_a_line_once(capsys: pytest.CaptureFixture[str]) -> None:
+    with live_display(lambda: (), quiet=False) as show:
+        show(a_progress(notes=("a attempt 1: 429",)))
+        show(a_progress(notes=("a attempt 1: 429", "b attempt 1: 5\x1b[2J03")))
+        show(a_progress(notes=("b attempt 1: 5\x1b[2J03",)))
+    lines = capsys.readouterr().err.splitlines()
+    assert [line for line in lines if "attempt" in line] == ["demo: a attempt 1: 429", "demo: b attempt 1: 503"]
+    assert len(lines) == 3
