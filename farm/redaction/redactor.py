@@ -23,7 +23,7 @@ class Redactor:
             self.learn(secret)
 
     def learn(self, secret: str) -> None:
-        """Take `secret` out from now on; a text of less than eight characters is none, and our mark is none."""
+        """Take `secret` out from now on; a text of less than eight characters is none, nor is a part of our mark."""
         if len(secret) >= _LEAST_SECRET and secret not in MARK:
             known = {*self._known, *spellings(secret)}
             self._known = tuple(sorted(known, key=lambda one: (-len(one.text), one.text)))

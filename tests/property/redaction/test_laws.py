@@ -6,12 +6,60 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farm.redaction import Redactor
+from farm.redaction import MARK, Redactor
 
-SECRETS = st.text(st.characters(codec="utf-8", exclude_characters="\n\r"), min_size=8, max_size=30)
+SECRETS = st.text(st.characters(codec="utf-8", exclude_characters="\n\r"), min_size=8, max_size=30).filter(
+    lambda text: text not in MARK
+)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+TOKEN = "sk-ant-" + "a1B2" * 8
+FRAGMENTS = st.lists(
+    st.sampled_from(
+        [
+            TOKEN,
+            "risk-",
+            "cookie",
+            "password",
+            "Authorization: ",
+            "x-api-key",
+            "Bearer ",
+            "https://",
+            ":",
+            "@host",
+            "eyJ",
+            "-----BEGIN PRIVATE KEY-----",
+            "-----END PRIVATE KEY-----",
+            "a" * 20,
+            "=",
+            "\\",
+            '"',
+            "'",
+            "\n",
+            "\x00",
+            "u00",
+            "41",
+            "\\u0073k-ant-" + "a1B2" * 8,
+            "\\/",
+            "{",
+            "}",
+            "[",
+            ",",
+            "data: ",
+            '{"cookie":{"a":1}}',
+            '{"password":"p"}',
+            "é",
+            "0",
+        ]
+    ),
+    max_size=8,
+).map("".join)
+SUSPECT_JSON = st.recursive(
+    FRAGMENTS | st.integers() | st.none(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(FRAGMENTS, inner, max_size=4),
     max_leaves=12,
 )
 
@@ -55,3 +103,21 @@ def test_a_document_without_secrets_keeps_its_bytes(value: Any) -> None:
     body = json.dumps({"field": value}).encode()
     found = Redactor().body(body)
     assert found == body or json.loads(found) != json.loads(body)
+
+
+@given(SUSPECT_JSON, st.booleans(), st.sampled_from([None, 1]))
+def test_json_stays_json_and_is_redacted_as_its_value_is(value: Any, ascii_only: bool, indent: int | None) -> None:
+    redactor = Redactor()
+    body = json.dumps([value], ensure_ascii=ascii_only, indent=indent).encode()
+    once = redactor.body(body)
+    assert json.loads(once) == redactor.document([value])
+    assert redactor.body(once) == once
+
+
+@given(FRAGMENTS)
+def test_redacting_a_text_again_changes_nothing(text: str) -> None:
+    redactor = Redactor(["a" * 20])
+    once = redactor.text(text)
+    assert redactor.text(once) == once
+    whole = redactor.body(text.encode())
+    assert redactor.body(whole) == whole
