@@ -87,6 +87,7 @@ def shape_of_label(label: str | None) -> UsageShape:
 
 
 def _anthropic(stated: Mapping[str, JsonValue]) -> TokenUse:
+    _ensure_one_answer(stated)
     ordinary, read, write = (
         _count(stated, name) for name in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
     )
@@ -101,6 +102,16 @@ def _anthropic(stated: Mapping[str, JsonValue]) -> TokenUse:
         cache_write_1h=hour,
         output=_count(stated, "output_tokens"),
     )
+
+
+def _ensure_one_answer(stated: Mapping[str, JsonValue]) -> None:
+    """Raise for usage whose numbers leave out a part: of several iterations they count the answer's own alone."""
+    iterations = stated.get("iterations")
+    if not isinstance(iterations, list):
+        return
+    kinds = [one.get("type") if isinstance(one, dict) else None for one in iterations]
+    if kinds not in ([], ["message"]):
+        raise IntegrityError(f"usage: iterations of the kinds {kinds} are counted apart, and can't be summed")
 
 
 def _responses(stated: Mapping[str, JsonValue]) -> TokenUse:

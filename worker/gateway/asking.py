@@ -15,6 +15,7 @@ from pydantic import JsonValue
 from farm.model import RequestEnd, Wire
 from worker.gateway.coding import CodingError, SwollenError, decoder
 from worker.gateway.purse import Bound
+from worker.gateway.reaching import reaching
 from worker.gateway.routes import LocalAnswer, Route
 
 _BLANK = re.compile(r"[ \t\n\r]*")
@@ -23,8 +24,12 @@ _MARKS = {mark: re.compile(rf"[ \t\n\r]*{re.escape(mark)}[ \t\n\r]*") for mark i
 _MODEL = re.compile(r"[!-~]{1,256}")
 _MODEL_LISTS = ("models", "fallbacks")
 """Where routers take further models from, beside `model`."""
-_STORED = ("previous_response_id", "conversation", "prompt", "cachedContent", "cached_content")
-"""What refers to input that is kept at the provider."""
+_ORDINARY = {
+    "service_tier": {None, "auto", "default", "standard", "standard_only"},
+    "speed": {None, "standard"},
+    "inference_geo": {None, "global"},
+}
+"""What leaves a price as it is."""
 _MOST_VALUES = 250_000
 """In one body. Four times what a window of a million tokens of code has of commas; a parser needs 0.1 s for them."""
 _MOST_MEMBERS = 1000
@@ -42,7 +47,14 @@ def _whole_number(digits: str) -> int:
     return int(digits)
 
 
-_scan = json.JSONDecoder(parse_int=_whole_number).raw_decode
+def _said_once(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("an object says a key twice")
+    return found
+
+
+_scan = json.JSONDecoder(parse_int=_whole_number, object_pairs_hook=_said_once).raw_decode
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,29 +89,35 @@ def read_body(route: Route, body: bytes, encoding: str, most_bytes: int) -> Aske
         _ensure_few_values(plain)
         text = plain.decode()
         members = _members(text)
+        values = {key: member.value for key, member in members.items()}
+        models = _models(route, values)
+        _ensure_within_reach(route.wire, values)
+        bound = Bound(models[0], len(plain), _most_output(route.wire, values), _unbounded(values))
     except SwollenError as error:
         return LocalAnswer(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body is too large: {error}", RequestEnd.TOO_LARGE)
     except CodingError as error:
-        return _refusal(HTTPStatus.BAD_REQUEST, f"the body can't be decompressed: {error}")
+        return _refusal(f"the body can't be decompressed: {error}")
+    except _UnwantedError as error:
+        return _refusal(str(error))
     except (ValueError, RecursionError) as error:
-        return _refusal(HTTPStatus.BAD_REQUEST, f"the body is not one plain JSON object in UTF-8: {error}")
-    values = {key: member.value for key, member in members.items()}
-    models = _models(route, values)
-    if models is None:
-        return _refusal(HTTPStatus.BAD_REQUEST, "the body names no model")
-    bound = Bound(
-        model=models[0],
-        body_bytes=len(plain),
-        most_output=_most_output(route.wire, values),
-        continues=next((key for key in _STORED if values.get(key) is not None), None),
-    )
+        return _refusal(f"the body is not one plain JSON object in UTF-8: {error}")
     if route.wire is Wire.CHAT and values.get("stream") is True and not _wants_usage(values):
         return Asked(models, _with_usage(text, members.get("stream_options")), "", bound, hides_usage=True)
     return Asked(models, body, encoding, bound)
 
 
-def _refusal(status: int, message: str) -> LocalAnswer:
-    return LocalAnswer(status, message, RequestEnd.REFUSED)
+class _UnwantedError(Exception):
+    """A body that says something that does not pass."""
+
+
+def _ensure_within_reach(wire: Wire, values: dict[str, JsonValue]) -> None:
+    reached = reaching(wire, values)
+    if reached is not None:
+        raise _UnwantedError(f"not open to this session: {reached}")
+
+
+def _refusal(message: str) -> LocalAnswer:
+    return LocalAnswer(HTTPStatus.BAD_REQUEST, message, RequestEnd.REFUSED)
 
 
 def _plain(body: bytes, encoding: str, most_bytes: int) -> bytes:
@@ -154,36 +172,66 @@ def _ensure_end(text: str, at: int) -> None:
         raise ValueError(f"more text at character {at}")
 
 
-def _models(route: Route, values: dict[str, JsonValue]) -> tuple[str, ...] | None:
+def _models(route: Route, values: dict[str, JsonValue]) -> tuple[str, ...]:
     named: list[JsonValue] = [route.model if route.model is not None else values.get("model")]
     for key in _MODEL_LISTS:
         listed = values.get(key)
         named += listed if isinstance(listed, list) else []
     models = tuple(name for name in named if isinstance(name, str) and _MODEL.fullmatch(name))
-    return models if models and len(models) == len(named) else None
+    if len(models) != len(named):
+        raise _UnwantedError("the body names no model, or one by what is no name")
+    return models
+
+
+def _unbounded(values: dict[str, JsonValue]) -> str | None:
+    """Name what makes a request cost more than its bytes and its output say."""
+    for key, ordinary in _ORDINARY.items():
+        value = values.get(key)
+        if not (value is None or isinstance(value, str)) or value not in ordinary:
+            return key
+    management = values.get("context_management")
+    edits = management.get("edits") if isinstance(management, dict) else management
+    for edit in edits if isinstance(edits, list) else []:
+        if isinstance(edit, dict) and str(edit.get("type")).startswith("compact"):
+            return "context_management"  # the provider asks a model of its own accord
+    return None
 
 
 def _most_output(wire: Wire, values: dict[str, JsonValue]) -> int | None:
+    """Give the most output that is stated; _UnwantedError for what is no count, or is said in two ways."""
     match wire:
         case Wire.ANTHROPIC:
-            return _count(values.get("max_tokens"))
+            return _count("max_tokens", values.get("max_tokens"))
         case Wire.RESPONSES:
-            return _count(values.get("max_output_tokens"))
+            return _count("max_output_tokens", values.get("max_output_tokens"))
         case Wire.CHAT:
-            stated = [_count(values.get(key)) for key in ("max_tokens", "max_completion_tokens")]
-            return _times(max((count for count in stated if count is not None), default=None), values.get("n"))
+            stated = [_count(key, values.get(key)) for key in ("max_tokens", "max_completion_tokens")]
+            most = max((count for count in stated if count is not None), default=None)
+            return _times(most, _count("n", values.get("n")))
         case Wire.GEMINI:
-            config = values.get("generationConfig")
-            stated_config = config if isinstance(config, dict) else {}
-            return _times(_count(stated_config.get("maxOutputTokens")), stated_config.get("candidateCount"))
+            config = _either(values, "generationConfig", "generation_config")
+            if not isinstance(config, dict):
+                return None
+            most = _count("maxOutputTokens", _either(config, "maxOutputTokens", "max_output_tokens"))
+            return _times(most, _count("candidateCount", _either(config, "candidateCount", "candidate_count")))
 
 
-def _times(most: int | None, answers: JsonValue) -> int | None:
-    return None if most is None else most * max(_count(answers) or 1, 1)
+def _either(values: dict[str, JsonValue], camel: str, snake: str) -> JsonValue:
+    if camel in values and snake in values:
+        raise _UnwantedError(f"{camel!r} and {snake!r} say the same thing: say it once")
+    return values.get(camel, values.get(snake))
 
 
-def _count(stated: JsonValue) -> int | None:
-    return stated if type(stated) is int and stated >= 0 else None
+def _times(most: int | None, answers: int | None) -> int | None:
+    return None if most is None else most * max(answers or 1, 1)
+
+
+def _count(name: str, stated: JsonValue) -> int | None:
+    if stated is None:
+        return None
+    if type(stated) is not int or stated < 0:
+        raise _UnwantedError(f"{name!r} is {str(stated)[:40]!r}: it must be a whole number")
+    return stated
 
 
 def _wants_usage(values: dict[str, JsonValue]) -> bool:

@@ -101,16 +101,22 @@ class Ledger:
         if not exchange.was_sent:
             purse.release(exchange.hold)
         elif measured.is_final:
-            purse.settle(exchange.hold, measured.tokens)
+            purse.settle(exchange.hold, measured.tokens, self._cost(exchange, measured))
         else:
             purse.settle_unmeasured(exchange.hold, measured.tokens)
         exchange.hold = None
+
+    def _cost(self, exchange: Exchange, measured: Measured) -> Decimal | None:
+        """Price what is known; None where no price is for it."""
+        if exchange.asked is None or exchange.seen.is_special:
+            return None
+        return self._pass.purse.cost(exchange.asked.model, measured.known)
 
     def _count(self, exchange: Exchange, measured: Measured) -> None:
         if exchange.asked is None or not exchange.was_sent:
             return
         known = measured.known
-        cost = self._pass.purse.cost(exchange.asked.model, known)
+        cost = self._cost(exchange, measured)
         one = self._sums.setdefault(exchange.asked.model, _Sum())
         one.requests += 1
         one.tokens = one.tokens.plus(known)
@@ -146,7 +152,7 @@ class Ledger:
             native_usage=tuple(seen.native),
             is_final=measured.is_final,
             tokens=measured.tokens,
-            cost_usd=self._pass.purse.cost(asked.model, measured.known) if asked is not None else None,
+            cost_usd=self._cost(exchange, measured),
             retry_after_s=exchange.retry_after_s,
             detail=_one_line(measured.problem or exchange.detail or seen.message),
         )

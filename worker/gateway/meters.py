@@ -14,6 +14,12 @@ from worker.gateway.failures import end_of_told, read_error
 
 _MOST_NATIVE = 16384
 _MOST_WORD = 256
+_ORDINARY = {
+    "service_tier": {"auto", "default", "standard"},
+    "speed": {"standard"},
+    "inference_geo": {"", "global", "not_available"},
+}
+"""How an answer is served at the price of the table."""
 
 SHAPES = {
     Wire.ANTHROPIC: UsageShape.ANTHROPIC,
@@ -37,6 +43,8 @@ class Seen:
     """`usage` is the provider's last word."""
     is_complete: bool = False
     """The answer came to the end that its wire has."""
+    is_special: bool = False
+    """It was served at a price that no table states: another tier, place or speed, or tools that the provider ran."""
     is_malformed: bool = False
     failure: RequestEnd | None = None
     """An error that the answer itself tells, under a status that tells none."""
@@ -70,6 +78,12 @@ def read_whole(wire: Wire, data: bytes, seen: Seen) -> None:
             seen.is_malformed = True
 
 
+def end_answer(wire: Wire, seen: Seen) -> None:
+    """Take note that the answer has ended: only then Gemini has said its last word, whichever candidates finished."""
+    if wire is Wire.GEMINI:
+        seen.is_final = seen.is_complete and seen.usage is not None
+
+
 def _parsed(data: bytes) -> JsonValue:
     try:
         parsed: JsonValue = json.loads(data)
@@ -89,6 +103,7 @@ def _anthropic_event(body: _Body, seen: Seen) -> None:
             if isinstance(usage, dict):
                 start = dict(seen.usage or {})
                 seen.native = [*seen.native[:1], usage] if _is_kept(usage) else seen.native[:1]
+                _note_service(seen, usage)
                 seen.usage = start | {key: value for key, value in usage.items() if value is not None}
                 seen.is_final = seen.is_final or _object(body, "delta").get("stop_reason") is not None
         case "message_stop":
@@ -159,7 +174,6 @@ def _gemini(body: _Body, seen: Seen) -> None:
     )
     if any(ended) or _object(body, "promptFeedback").get("blockReason"):
         seen.is_complete = True
-    seen.is_final = seen.is_complete and seen.usage is not None
 
 
 _EVENTS: dict[Wire, Callable[[_Body, Seen], None]] = {
@@ -184,6 +198,17 @@ def _object(body: _Body, name: str) -> _Body:
 def _tell(body: _Body, seen: Seen, model: str, response_id: str) -> None:
     seen.model = _word(body.get(model)) or seen.model
     seen.response_id = _word(body.get(response_id)) or seen.response_id
+    _note_service(seen, body)
+
+
+def _note_service(seen: Seen, stated: _Body) -> None:
+    """Look at how an answer was served, where its body or its usage says so."""
+    tools = _object(stated, "server_tool_use")
+    seen.is_special = (
+        seen.is_special
+        or any(isinstance(stated.get(key), str) and stated[key] not in plain for key, plain in _ORDINARY.items())
+        or any(isinstance(count, int) and count > 0 for count in tools.values())
+    )
 
 
 def _word(found: JsonValue) -> str | None:
@@ -194,6 +219,7 @@ def _word(found: JsonValue) -> str | None:
 
 def _take(seen: Seen, usage: JsonValue) -> None:
     if isinstance(usage, dict):
+        _note_service(seen, usage)
         seen.usage = usage
         seen.native = [usage] if _is_kept(usage) else []
 

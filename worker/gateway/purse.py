@@ -25,8 +25,8 @@ class Bound:
     """Decompressed."""
     most_output: int | None
     """As the request states it."""
-    continues: str | None = None
-    """The key by which it refers to input that is kept at the provider."""
+    unbounded: str | None = None
+    """The key by which it may cost more than can be said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +77,8 @@ class Purse:
         """Give all of it back: the request used nothing."""
         self._replace(hold, 0, Decimal(0))
 
-    def settle(self, hold: Hold, use: TokenUse) -> None:
+    def settle(self, hold: Hold, use: TokenUse, cost: Decimal | None) -> None:
         """Put what was measured in the place of what was reserved; each number that is unknown stays reserved."""
-        cost = self.cost(hold.bound.model, use)
         self._replace(hold, hold.tokens if use.total is None else use.total, hold.cost_usd if cost is None else cost)
         if use.whole is not None and hold.bound.body_bytes:
             with self._lock:
@@ -109,11 +108,8 @@ class Purse:
         reason = None
         if budget is None:
             pass
-        elif hold.bound.continues is not None:
-            reason = (
-                f"the cell has a budget, and {hold.bound.continues!r} adds input that can't be bounded;"
-                " send the whole conversation"
-            )
+        elif hold.bound.unbounded is not None:
+            reason = f"the cell has a budget, and what {hold.bound.unbounded!r} costs can't be bounded: leave it out"
         elif budget.tokens is not None and self._tokens + hold.tokens > budget.tokens:
             reason = (
                 f"the cell's budget is {budget.tokens} tokens: {self._tokens} are used or reserved,"

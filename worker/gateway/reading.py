@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from farm.model import RequestEnd, Wire
 from worker.gateway.coding import CodingError, decoder
 from worker.gateway.events import EventReader
-from worker.gateway.meters import Seen, read_event, read_whole
+from worker.gateway.meters import Seen, end_answer, read_event, read_whole
 
 _SHORTEST_SECRET = 8
 """A shorter key is a placeholder, and would be found by chance."""
@@ -95,10 +95,12 @@ class AnswerReader:
             return b""
         if self._events is None:
             read_whole(self.head.wire, bytes(self._whole), self._seen)
+            end_answer(self.head.wire, self._seen)
             return b""
         if self._events.has_skipped:
             self.problem = f"an event of more than {self._most_bytes} bytes was not read"
         passed = [piece.raw for piece in self._events.finish() if not self._is_hidden(piece.data)]
+        end_answer(self.head.wire, self._seen)
         return b"".join(passed) if self.head.is_edited else b""
 
     @property

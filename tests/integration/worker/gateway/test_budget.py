@@ -98,8 +98,8 @@ def test_a_provider_that_is_not_reached_costs_nothing(gateway, tmp_path):
         assert [ask(at, max_tokens=1000).status for _ in range(3)] == [502] * 3
 
 
-def test_input_that_is_kept_at_the_provider_is_refused_under_a_budget(gateway, tmp_path):
-    body = {"model": "m", "previous_response_id": "r-1", "max_output_tokens": 1}
+def test_what_cannot_be_bounded_is_refused_under_a_budget(gateway, tmp_path):
+    body = {"model": "m", "service_tier": "priority", "max_output_tokens": 1}
     for budget, expected in ((None, 200), (CellBudget(tokens=1_000_000), 400)):
         purse = Purse(budget, None)
         with providing(whole(Wire.RESPONSES)) as provider, at_door(gateway, tmp_path, provider.url, purse=purse) as at:

@@ -2,11 +2,12 @@
 
 import gzip
 import json
+from decimal import Decimal
 
 import pytest
 from backports import zstd
 
-from farm.model import NO_TOKENS, ModelUse, RequestEnd, TokenUse, Wire
+from farm.model import NO_TOKENS, CellBudget, ModelUse, Price, PriceTable, RequestEnd, TokenUse, Wire
 from tests.builders.gateway import a_gateway, at_door, quick
 from tests.builders.native import (
     ANTHROPIC_USAGE,
@@ -22,6 +23,8 @@ from tests.builders.native import (
     whole,
 )
 from tests.builders.raw_provider import answer, chunk, providing, sse, stream
+from worker.gateway import Purse
+from worker.gateway.purse import Bound, OverBudget
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +74,80 @@ def test_each_last_event_of_responses_states_usage(gateway, tmp_path, kind):
     event = {"type": kind, "response": {**WHOLE[Wire.RESPONSES], "status": kind.removeprefix("response.")}}
     at = metered(gateway, tmp_path, Wire.RESPONSES, stream(event))
     assert at.door.report().tokens == TOKENS[Wire.RESPONSES]
+
+
+@pytest.mark.parametrize(
+    "iterations",
+    [
+        [{"type": "compaction", "input_tokens": 180_000}, {"type": "message", "input_tokens": 3000}],
+        [{"type": "message", "input_tokens": 3000}, {"type": "message", "input_tokens": 3000}],
+        [{}],
+    ],
+)
+def test_usage_that_leaves_out_a_part_is_unmeasured(gateway, tmp_path, iterations):
+    body = {**WHOLE[Wire.ANTHROPIC], "usage": {**ANTHROPIC_USAGE, "iterations": iterations}}
+    at = metered(gateway, tmp_path, Wire.ANTHROPIC, answer(body), streams=False)
+    assert (at.door.report().unmeasured, at.door.report().tokens) == (1, TokenUse())
+
+
+@pytest.mark.parametrize("iterations", [[], None, [{"type": "message", "input_tokens": 3000}]])
+def test_usage_of_one_answer_is_measured(gateway, tmp_path, iterations):
+    body = {**WHOLE[Wire.ANTHROPIC], "usage": {**ANTHROPIC_USAGE, "iterations": iterations}}
+    at = metered(gateway, tmp_path, Wire.ANTHROPIC, answer(body), streams=False)
+    assert at.door.report().tokens == TOKENS[Wire.ANTHROPIC]
+
+
+PRICE = Price(input=Decimal(1), output=Decimal(1), cache_read=Decimal(1), cache_write=Decimal(1))
+
+
+@pytest.mark.parametrize(
+    ("told", "is_plain"),
+    [
+        ((Wire.ANTHROPIC, {"service_tier": "standard", "speed": "standard", "inference_geo": "global"}, {}), True),
+        ((Wire.ANTHROPIC, {"server_tool_use": {"web_search_requests": 0}}, {}), True),
+        ((Wire.ANTHROPIC, {"server_tool_use": {"web_search_requests": 2}}, {}), False),
+        ((Wire.ANTHROPIC, {"service_tier": "priority"}, {}), False),
+        ((Wire.ANTHROPIC, {"speed": "fast"}, {}), False),
+        ((Wire.ANTHROPIC, {"inference_geo": "us"}, {}), False),
+        ((Wire.RESPONSES, {}, {"service_tier": "default"}), True),
+        ((Wire.RESPONSES, {}, {"service_tier": "flex"}), False),
+        ((Wire.CHAT, {}, {"service_tier": "priority"}), False),
+    ],
+)
+def test_what_no_table_prices_has_no_cost_and_keeps_its_tokens(gateway, tmp_path, told, is_plain):
+    wire, usage, more = told
+    purse = Purse(None, PriceTable(models={ASKED: PRICE}))
+    body = {**WHOLE[wire], **more, "usage": {**WHOLE[wire]["usage"], **usage}}
+    with providing(answer(body)) as provider, at_door(gateway, tmp_path, provider.url, purse=purse) as at:
+        at.guest.ask(PATHS[wire], asking(wire))
+    assert at.door.report().tokens == TOKENS[wire]
+    assert at.door.report().cost_usd == (Decimal("0.04812") if is_plain else None)
+
+
+def test_gemini_has_said_its_last_word_when_its_stream_has_ended(gateway, tmp_path):
+    first, last = WHOLE[Wire.GEMINI], WHOLE[Wire.GEMINI]
+    first = {**first, "usageMetadata": {**first["usageMetadata"], "candidatesTokenCount": 1, "totalTokenCount": 48041}}
+    at = metered(gateway, tmp_path, Wire.GEMINI, stream(first, last))
+    assert at.door.report().tokens == TOKENS[Wire.GEMINI]
+
+    async def open_end(reader, writer):
+        writer.write(stream(first, end=b""))
+        await reader.read()
+
+    purse = Purse(CellBudget(tokens=100_000), None)
+    (tmp_path / "two").mkdir()
+    with (
+        providing(open_end) as provider,
+        at_door(gateway, tmp_path / "two", provider.url, purse=purse) as at,
+        at.guest.raw() as caller,
+    ):
+        path = STREAM_PATHS[Wire.GEMINI]
+        body = json.dumps(asking(Wire.GEMINI, generationConfig={"maxOutputTokens": 60_000})).encode()
+        caller.sendall(f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
+        while b"STOP" not in caller.recv(65536):
+            pass
+    assert (at.door.report().unmeasured, at.door.report().tokens) == (1, TokenUse())
+    assert isinstance(purse.reserve(Bound("m", 0, 60_000)), OverBudget)
 
 
 def test_usage_of_a_stream_that_broke_off_is_unmeasured_and_in_the_log(gateway, tmp_path):

@@ -22,9 +22,7 @@ def read(wire, body, *, model=None):
     ("wire", "body", "most"),
     [
         (Wire.ANTHROPIC, {"max_tokens": 7}, 7),
-        (Wire.ANTHROPIC, {"max_tokens": True}, None),
-        (Wire.ANTHROPIC, {"max_tokens": -7}, None),
-        (Wire.ANTHROPIC, {"max_tokens": 7.0}, None),
+        (Wire.ANTHROPIC, {"max_tokens": None}, None),
         (Wire.ANTHROPIC, {"max_output_tokens": 7}, None),
         (Wire.RESPONSES, {"max_output_tokens": 7}, 7),
         (Wire.CHAT, {"max_tokens": 7}, 7),
@@ -33,6 +31,8 @@ def read(wire, body, *, model=None):
         (Wire.CHAT, {"max_tokens": 7, "n": 0}, 7),
         (Wire.GEMINI, {"generationConfig": {"maxOutputTokens": 7}}, 7),
         (Wire.GEMINI, {"generationConfig": {"maxOutputTokens": 7, "candidateCount": 2}}, 14),
+        (Wire.GEMINI, {"generation_config": {"max_output_tokens": 7, "candidateCount": 2}}, 14),
+        (Wire.GEMINI, {"generation_config": {"maxOutputTokens": 7, "candidate_count": 2}}, 14),
         (Wire.GEMINI, {"generationConfig": None}, None),
     ],
 )
@@ -45,10 +45,36 @@ def test_the_bound_is_of_the_decompressed_body():
     assert read(Wire.ANTHROPIC, body).bound.body_bytes == len(body)
 
 
-@pytest.mark.parametrize("key", ["previous_response_id", "conversation", "prompt", "cachedContent"])
-def test_input_that_stands_elsewhere_is_named(key):
-    assert read(Wire.RESPONSES, {"model": "m", key: "x"}).bound.continues == key
-    assert read(Wire.RESPONSES, {"model": "m", key: None}).bound.continues is None
+@pytest.mark.parametrize(
+    ("wire", "body"),
+    [
+        (Wire.ANTHROPIC, {"max_tokens": True}),
+        (Wire.ANTHROPIC, {"max_tokens": -7}),
+        (Wire.ANTHROPIC, {"max_tokens": 7.0}),
+        (Wire.ANTHROPIC, {"max_tokens": "7"}),
+        (Wire.CHAT, {"max_tokens": 7, "n": 1.5}),
+        (Wire.GEMINI, {"generationConfig": {"maxOutputTokens": "7"}}),
+        (Wire.GEMINI, {"generationConfig": {"maxOutputTokens": 7, "max_output_tokens": 8}}),
+        (Wire.GEMINI, {"generationConfig": {"maxOutputTokens": 7}, "generation_config": {"maxOutputTokens": 8}}),
+    ],
+)
+def test_a_bound_that_is_no_whole_number_or_is_said_twice_is_refused(wire, body):
+    assert isinstance(read(wire, {"model": "m", **body}, model="m"), LocalAnswer)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "ordinary"),
+    [
+        ("service_tier", "priority", "auto"),
+        ("speed", "fast", "standard"),
+        ("inference_geo", "us", "global"),
+        ("speed", 7, None),
+        ("context_management", {"edits": [{"type": "compact_20260112"}]}, {"edits": [{"type": "clear_thinking_1"}]}),
+    ],
+)
+def test_what_costs_more_than_its_bytes_and_output_is_named(key, value, ordinary):
+    assert read(Wire.ANTHROPIC, {"model": "m", key: value}).bound.unbounded == key
+    assert read(Wire.ANTHROPIC, {"model": "m", key: ordinary}).bound.unbounded is None
 
 
 @pytest.mark.parametrize("model", ["", " ", "a b", "\ud800", "m" * 257, "sm\u00f8rrebr\u00f8d", 7, None, ["m"]])
@@ -64,6 +90,7 @@ def test_what_is_no_models_name_is_refused(model):
         b'{"model":"m","Model":"n"}',
         '{"stream":false,"model":"m","\u017ftream":true}'.encode(),
         b'{"model":"m" "x":1}',
+        b'{"model":"m","tools":[{"type":"function","type":"web_search"}]}',
         b'{"model" "m"}',
         b'{"model":"m",1:2}',
         b"{model:1}",
@@ -79,7 +106,7 @@ def test_what_providers_may_read_in_different_ways_is_refused(body):
 @pytest.mark.parametrize(
     "body",
     [
-        b'\t{ "x" : { "model" : "n", "model" : "o" } , "model":"m"\n}\r\n ',
+        b'\t{ "x" : { "model" : "n", "x" : {"model" : "o" }} , "model":"m"\n}\r\n ',
         b'{"model":"m","x":[[],{},"}",",",null,1e5,-0.0,true]}',
     ],
 )

@@ -51,22 +51,22 @@ def test_two_requests_at_one_time_share_what_is_left():
 
 def test_what_was_measured_takes_the_place_of_what_was_reserved():
     purse = tokens(121)
-    purse.settle(purse.reserve(bound()), used(5, 1))
+    purse.settle(purse.reserve(bound()), used(5, 1), None)
     assert isinstance(purse.reserve(bound()), Hold)
 
 
 def test_one_dense_request_makes_the_next_reservations_larger_and_none_makes_them_smaller():
     purse = tokens(10**6)
-    purse.settle(purse.reserve(bound(100)), used(300, 1))
+    purse.settle(purse.reserve(bound(100)), used(300, 1), None)
     assert purse.reserve(bound(100)).tokens == 301 + 10
-    purse.settle(purse.reserve(bound(100)), used(1, 1))
+    purse.settle(purse.reserve(bound(100)), used(1, 1), None)
     assert purse.reserve(bound(100)).tokens == 301 + 10
 
 
 @pytest.mark.parametrize("unknown", [TokenUse(), TokenUse(output=5), TokenUse(whole=5)])
 def test_what_is_unknown_stays_reserved(unknown):
     purse = tokens(121)
-    purse.settle(purse.reserve(bound()), unknown)
+    purse.settle(purse.reserve(bound()), unknown, None)
     assert isinstance(purse.reserve(bound()), OverBudget)
 
 
@@ -91,9 +91,9 @@ def test_a_budget_of_money_asks_for_a_price():
     assert told == OverBudget("the cell has a budget of 1 USD, and the price of 'other' is not known")
 
 
-def test_input_that_is_not_in_the_body_is_not_bounded():
-    assert isinstance(tokens(10**9).reserve(bound(continues="previous_response_id")), OverBudget)
-    assert isinstance(Purse(None, None).reserve(bound(continues="previous_response_id")), Hold)
+def test_what_may_cost_more_than_can_be_said_is_not_bounded():
+    assert isinstance(tokens(10**9).reserve(bound(unbounded="service_tier")), OverBudget)
+    assert isinstance(Purse(None, None).reserve(bound(unbounded="service_tier")), Hold)
 
 
 def test_without_a_budget_all_is_allowed_and_costs_are_still_known():
