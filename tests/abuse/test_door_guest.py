@@ -171,7 +171,7 @@ def test_the_host_and_what_belongs_to_one_hop_stay_behind(at):
     )
     (asked,) = at.provider.asked
     names = {name.lower() for name, _ in asked.headers}
-    assert names == {"host", "x-forwarded-host", "authorization", "accept-encoding", "content-length"}
+    assert names == {"host", "authorization", "accept-encoding", "content-length", "content-type"}
     assert asked.header("Host") == at.provider.url.removeprefix("http://")
     assert asked.header("Authorization") == f"Bearer {KEY}"
 

@@ -21,27 +21,44 @@ _HOP = {
     "transfer-encoding",
     "upgrade",
 }
-_OURS = {
-    "accept-encoding",  # we ask for bytes that can be metered
-    "api-key",
-    "authorization",
-    "content-encoding",
-    "content-length",
-    "cookie",
-    "expect",
-    "host",
-    "x-api-key",
-    "x-goog-api-key",
+_PASSED = {
+    "anthropic-beta",
+    "anthropic-version",
+    "conversation_id",
+    "openai-beta",
+    "originator",
+    "session-id",
+    "session_id",
+    "thread-id",
+    "user-agent",
+    "x-app",
+    "x-claude-code-session-id",
+    "x-client-request-id",
+    "x-goog-api-client",
+    "x-session-affinity",
+    "x-session-id",
 }
+"""What agents say of themselves and of the form of what they ask. Nothing that names a project, an account, a host or
+another method."""
+_PASSED_FAMILIES = ("x-codex-", "x-stainless-")
+_ACCEPTED = {"*/*", "application/json", "text/event-stream"}
+"""The forms of an answer that can be metered."""
 _MOST_WAIT_S = 86_400.0
 
 
 def request_headers(given: Iterable[Header]) -> list[Header] | None:
-    """Keep what the provider should see of an agent's headers; None when one of them can't be sent on."""
+    """Keep what the provider should see of an agent's headers; None when one of them is not plain text."""
     headers = list(given)
-    dropped = _HOP | _OURS | _named_by_connection(headers)
-    kept = [(name, value) for name, value in headers if name.lower() not in dropped]
-    return kept if all(_is_plain(value) for _, value in kept) else None
+    if not all(_is_plain(value) for _, value in headers):
+        return None
+    dropped = _named_by_connection(headers)
+    return [(name, value) for name, value in headers if name.lower() not in dropped and _passes(name.lower(), value)]
+
+
+def _passes(name: str, value: str) -> bool:
+    if name == "accept":
+        return all(form.partition(";")[0].strip().lower() in _ACCEPTED for form in value.split(","))
+    return name in _PASSED or name.startswith(_PASSED_FAMILIES)
 
 
 def key_header(wire: Wire, key: str) -> list[Header]:

@@ -37,14 +37,14 @@ def test_a_request_reaches_the_provider_as_it_came_with_the_real_key(gateway, tm
     body = b'{ "unknown": [1.0, 1e2, "\\u2603"],"model" :"m", "stream":false}\n'
     headers = {"Authorization": "Bearer x", "x-api-key": "x", "x-goog-api-key": "x", "api-key": "x", "Cookie": "x=y"}
     with providing(whole(wire)) as provider, at_door(gateway, tmp_path, provider.url + "/base") as at:
-        at.guest.ask(PATHS[wire] + "?beta=true", body, {**headers, "X-Own": "1", "Accept-Encoding": "br"})
+        at.guest.ask(PATHS[wire] + "?beta=true", body, {**headers, "X-App": "1", "Accept-Encoding": "br"})
     (asked,) = provider.asked
     assert asked.body == body
     assert asked.line == f"POST /base{PATHS[wire]}?beta=true HTTP/1.1"
     name, form = KEY_HEADERS[wire]
     keys = {"authorization", "x-api-key", "x-goog-api-key", "api-key", "cookie"}
     assert [(key.lower(), value) for key, value in asked.headers if key.lower() in keys] == [(name, form.format(KEY))]
-    assert (asked.header("X-Own"), asked.header("Accept-Encoding")) == ("1", "identity")
+    assert (asked.header("X-App"), asked.header("Accept-Encoding")) == ("1", "identity")
     assert asked.header("Host") == provider.url.removeprefix("http://")
 
 
