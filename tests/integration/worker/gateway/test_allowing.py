@@ -156,6 +156,16 @@ def test_a_key_in_geminis_query_is_not_sent_on(gateway, tmp_path):
     ]
 
 
+@pytest.mark.parametrize("wire", Wire)
+def test_a_tool_that_the_provider_would_run_is_refused_for_good_in_the_wires_own_form(gateway, tmp_path, wire):
+    tool = {"googleSearch": {}} if wire is Wire.GEMINI else {"type": "web_search_20250305", "name": "web_search"}
+    with providing(whole(wire)) as provider, at_door(gateway, tmp_path, provider.url) as at:
+        told = at.guest.ask(PATHS[wire], asking(wire, tools=[tool]))
+    assert (told.status, told.headers["x-should-retry"]) == (400, "false")
+    assert "the provider would run it" in error_of(wire, told)["message"]
+    assert (provider.asked, at.door.report().ends) == ([], {RequestEnd.REFUSED: 1})
+
+
 @pytest.mark.parametrize("query", ["alt=proto", "alt=sse&alt=json", "fields=candidates", "beta=false", "x", "$alt=sse"])
 @pytest.mark.parametrize("wire", Wire)
 def test_a_query_that_could_change_the_answers_form_is_closed(gateway, tmp_path, wire, query):
