@@ -131,7 +131,7 @@ def test_a_provider_that_speaks_the_agents_wire_itself_is_asked_by_it(translated
 
 @pytest.mark.parametrize("wire", [Wire.RESPONSES, Wire.CHAT])
 @pytest.mark.parametrize(
-    ("status", "kind"), [(401, FaultKind.PROVIDER), (429, FaultKind.RATE_LIMIT), (529, FaultKind.PROVIDER)]
+    ("status", "kind"), [(401, FaultKind.ACCESS), (429, FaultKind.RATE_LIMIT), (529, FaultKind.PROVIDER)]
 )
 def test_a_failure_is_told_as_the_provider_told_it(
     translated: Make, run: Run, status: int, kind: FaultKind, wire: Wire

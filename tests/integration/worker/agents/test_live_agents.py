@@ -115,7 +115,7 @@ def test_a_refused_key_ends_within_ten_seconds(make: Callable[..., Agent], stage
     assert lived.report.reason in {"authentication_error", "turn_failed"}
     assert "401" in (lived.report.problem or "")
     assert lived.report.exit.wall_s < 10
-    assert lived.door.ends == {RequestEnd.REJECTED: len(provider.requests)}
+    assert lived.door.ends == {RequestEnd.DENIED: len(provider.requests)}
     assert lived.report.final_answer is None
 
 

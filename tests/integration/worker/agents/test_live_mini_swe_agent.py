@@ -56,7 +56,7 @@ def test_a_module_of_the_workspace_is_none_of_its_own_and_its_tool_sees_no_real_
 @pytest.mark.parametrize(
     ("status", "reason", "end", "requests"),
     [
-        (401, "AuthenticationError", RequestEnd.REJECTED, 1),
+        (401, "AuthenticationError", RequestEnd.DENIED, 1),
         (429, "RateLimitError", RequestEnd.RATE_LIMITED, 2),
         (529, "APIError", RequestEnd.UNAVAILABLE, 2),
     ],

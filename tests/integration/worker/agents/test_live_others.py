@@ -67,4 +67,4 @@ def test_fact_43_a_key_that_is_refused_is_seen_at_the_door_where_aider_exits_wit
     with serving({"rules": [{"reply": {"error": {"status": 401}}}]}) as provider:
         lived = stage.play(AiderAgent({"model": "m-1"}), provider.url)
     assert (lived.report.exit.is_zero, lived.report.reason) == (True, "AuthenticationError")
-    assert lived.door.last_failure == RequestEnd.REJECTED
+    assert lived.door.last_failure == RequestEnd.DENIED

@@ -25,10 +25,10 @@ def test_use_is_counted_where_the_provider_answers_and_ends_where_the_agent_asks
 
 
 def test_a_failure_is_told_as_the_provider_told_it() -> None:
-    failure = {"last_failure": RequestEnd.REJECTED, "last_failure_status": 401, "last_failure_detail": "401 no"}
+    failure = {"last_failure": RequestEnd.DENIED, "last_failure_status": 401, "last_failure_detail": "401 no"}
     garbled = {"last_failure": RequestEnd.UNAVAILABLE, "last_failure_status": 500, "retry_after_s": 9.0}
     one = as_one(agents(**garbled), providers(**failure))
-    assert (one.last_failure, one.last_failure_status, one.last_failure_detail) == (RequestEnd.REJECTED, 401, "401 no")
+    assert (one.last_failure, one.last_failure_status, one.last_failure_detail) == (RequestEnd.DENIED, 401, "401 no")
     assert one.retry_after_s is None
 
 
