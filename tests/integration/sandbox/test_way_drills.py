@@ -10,6 +10,8 @@ from sandbox.backends.way_drills import ways
 from sandbox.spec import SERVER, TOOL, Bind
 from tests.builders.sandbox_rooms import bubblewrap, work_root
 
+IMPOSTOR = "/opt/impostor"
+
 
 @pytest.fixture(params=[None, ""], ids=["native", "python"])
 def backend(request):
@@ -81,36 +83,43 @@ def no_room():
     return tool
 
 
+def in_place_of(room, program, spec):
+    """Let `program` be run where the drill runs `room`'s."""
+    argv = tuple(word.replace(f"{room} ", f"{IMPOSTOR} ") for word in spec.argv)
+    without = {"tools": None} if room == TOOL else {"servers": None}
+    return replace(spec, argv=argv, binds=(*spec.binds, Bind(program, IMPOSTOR)), **without)
+
+
 def test_a_tool_that_runs_beside_the_door_fails(backend, folder, no_room):
-    roomless = lambda spec: replace(spec, tools=None, binds=(*spec.binds, Bind(no_room, TOOL)))  # noqa: E731 (one change)
+    roomless = lambda spec: in_place_of(TOOL, no_room, spec)  # noqa: E731 (one change)
     assert broken(backend, folder, roomless) == {"tool room": REPORT}
 
 
 def test_a_tool_that_runs_nothing_is_not_taken_for_one_that_reaches_nothing(backend, folder, no_room):
     no_room.chmod(0o755)
     no_room.write_text("#!/bin/sh\nexit 0\n")
-    idle = lambda spec: replace(spec, tools=None, binds=(*spec.binds, Bind(no_room, TOOL)))  # noqa: E731 (one change)
+    idle = lambda spec: in_place_of(TOOL, no_room, spec)  # noqa: E731 (one change)
     fixes = broken(backend, folder, idle)
     assert list(fixes) == ["tool room"]
     assert fixes["tool room"].startswith("sessions can't run tools")
 
 
 def test_a_server_that_runs_beside_the_door_fails(backend, folder, no_room):
-    roomless = lambda spec: replace(spec, servers=None, binds=(*spec.binds, Bind(no_room, SERVER)))  # noqa: E731 (one change)
+    roomless = lambda spec: in_place_of(SERVER, no_room, spec)  # noqa: E731 (one change)
     assert broken(backend, folder, roomless) == {"server room": REPORT}
 
 
 def test_a_server_that_may_what_a_tool_may_fails(backend, folder, no_room):
     no_room.chmod(0o755)
     no_room.write_text(f'#!/bin/sh\nexec {TOOL} "$@"\n')
-    as_tool = lambda spec: replace(spec, servers=None, binds=(*spec.binds, Bind(no_room, SERVER)))  # noqa: E731 (one change)
+    as_tool = lambda spec: in_place_of(SERVER, no_room, spec)  # noqa: E731 (one change)
     assert broken(backend, folder, as_tool) == {"server room": REPORT}
 
 
 def test_a_server_that_runs_nothing_is_not_taken_for_one_that_is_sealed(backend, folder, no_room):
     no_room.chmod(0o755)
     no_room.write_text("#!/bin/sh\nexit 0\n")
-    idle = lambda spec: replace(spec, servers=None, binds=(*spec.binds, Bind(no_room, SERVER)))  # noqa: E731 (one change)
+    idle = lambda spec: in_place_of(SERVER, no_room, spec)  # noqa: E731 (one change)
     fixes = broken(backend, folder, idle)
     assert list(fixes) == ["server room"]
     assert fixes["server room"].startswith("sessions can't start servers")
