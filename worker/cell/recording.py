@@ -147,9 +147,9 @@ class Recorder:
         )
 
     def _redacted(self, outcome: Outcome) -> Outcome:
-        plain = outcome.model_dump(mode="json")
-        clean = self.redactor.document(plain)
-        return outcome if clean == plain else parse_record(Outcome, canonical_json(clean), "a redacted outcome")
+        plain = canonical_json(outcome)
+        clean = self.redactor.body(plain)  # of the whole text: many times as fast as value by value
+        return outcome if clean == plain else parse_record(Outcome, clean, "a redacted outcome")
 
     def _patiently(self, pulse: Pulse, ask: Callable[[], T]) -> T:
         """Ask again after a TransientError, with longer and longer waits; raise StoppedError once the lease is lost."""
