@@ -6,7 +6,7 @@ that output. Time and memory grow with the text only: a guest writes most of wha
 """
 
 from farm.redaction.cutting import first_words, last_words
-from farm.redaction.redactor import Json, Redactor
+from farm.redaction.redactor import Redactor
 from farm.redaction.shapes import MARK
 
-__all__ = ["MARK", "Json", "Redactor", "first_words", "last_words"]
+__all__ = ["MARK", "Redactor", "first_words", "last_words"]

@@ -1,13 +1,10 @@
 """The redactor, and the hunt for what may stand in one text."""
 
 from collections.abc import Iterable
-from typing import TypeAlias
 
-from farm.redaction.hunt import SECRET_NAMES, Hunt, a_hunt, has_secret_names
+from farm.redaction.hunt import Hunt, a_hunt, has_secret_names
 from farm.redaction.shapes import MARK, SHAPES
 from farm.redaction.spellings import Spelling, bare, spellings
-
-Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 _LEAST_SECRET = 8
 """Shorter texts would be found everywhere."""
@@ -33,18 +30,6 @@ class Redactor:
         hunt = self._hunt(text)
         return text if hunt is None else hunt.text(text)
 
-    def document(self, value: Json) -> Json:
-        """Redact a JSON value: every text in it, names of fields included, and what stands under a secret's name."""
-        match value:
-            case str():
-                return self.text(value)
-            case list():
-                return [self.document(one) for one in value]
-            case dict():
-                return {self.text(name): self._field(name, one) for name, one in value.items()}
-            case _:
-                return value
-
     def body(self, body: bytes) -> bytes:
         """Redact bytes: string by string where they are JSON, whole or line by line, else as text."""
         text = body.decode("utf-8", "surrogateescape")
@@ -61,8 +46,3 @@ class Redactor:
         shapes = tuple(shape for shape in SHAPES if shape.is_near(lowered))
         has_names = has_secret_names(lowered)
         return a_hunt(known, shapes, has_names=has_names) if known or shapes or has_names else None
-
-    def _field(self, name: str, value: Json) -> Json:
-        if name.lower() in SECRET_NAMES and isinstance(value, str) and value:
-            return MARK
-        return self.document(value)

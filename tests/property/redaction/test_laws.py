@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farm.redaction import MARK, Redactor
+from farm.redaction.hunt import SECRET_NAMES
 
 SECRETS = st.text(st.characters(codec="utf-8", exclude_characters="\n\r"), min_size=8, max_size=30).filter(
     lambda text: text not in MARK
@@ -76,6 +77,24 @@ def texts(value: Any) -> list[str]:
             return []
 
 
+def expected(redactor: Redactor, value: Any) -> Any:
+    """Redact a JSON value text by text, the plain way."""
+    match value:
+        case str():
+            return redactor.text(value)
+        case list():
+            return [expected(redactor, one) for one in value]
+        case dict():
+            return {redactor.text(name): _field(redactor, name, one) for name, one in value.items()}
+        case _:
+            return value
+
+
+def _field(redactor: Redactor, name: str, value: Any) -> Any:
+    is_named = name.lower() in SECRET_NAMES and isinstance(value, str) and value
+    return MARK if is_named else expected(redactor, value)
+
+
 @given(SECRETS, JSON, st.booleans())
 def test_a_known_secret_is_in_no_text_of_a_document_however_it_is_spelled(
     secret: str, value: Any, ascii_only: bool
@@ -110,7 +129,7 @@ def test_json_stays_json_and_is_redacted_as_its_value_is(value: Any, ascii_only:
     redactor = Redactor()
     body = json.dumps([value], ensure_ascii=ascii_only, indent=indent).encode()
     once = redactor.body(body)
-    assert json.loads(once) == redactor.document([value])
+    assert json.loads(once) == expected(redactor, [value])
     assert redactor.body(once) == once
 
 

@@ -90,7 +90,8 @@ def test_what_stands_under_a_secrets_name_is_taken_out_whatever_it_is() -> None:
 
 
 def test_a_document_is_redacted_to_its_last_text() -> None:
-    found = Redactor([KNOWN]).document({"list": [1, {KNOWN: [f"x{KNOWN}"]}], "flag": True, "none": None})
+    planted = json.dumps({"list": [1, {KNOWN: [f"x{KNOWN}"]}], "flag": True, "none": None})
+    found = json.loads(Redactor([KNOWN]).body(planted.encode()))
     assert found == {"list": [1, {MARK: [f"x{MARK}"]}], "flag": True, "none": None}
 
 

@@ -11,7 +11,7 @@ from decimal import Decimal
 
 from pydantic import JsonValue
 
-from farm.model import MIB, ProcessExit, SessionReport, Usage
+from farm.model import MIB, ProcessExit, SessionReport, Usage, known_sum
 from sandbox.spec import Stream
 from worker.agents import fields
 from worker.agents.ending import Heard, ending
@@ -106,8 +106,7 @@ class _Said:
 
     @property
     def cost(self) -> Decimal | None:
-        known = [cost for cost in self.costs if cost is not None]
-        return sum(known, Decimal()) if known and len(known) == len(self.costs) else None
+        return known_sum(self.costs)
 
     def heard(self, problem: str | None, stderr: str | None) -> Heard:
         answers = (one.strip() for one in (self.submission, self.last_words, self.status) if one is not None)
