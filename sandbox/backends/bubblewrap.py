@@ -137,6 +137,8 @@ class Bubblewrap:
             group = self._group(spec, stack)
             running = self._launched(spec, seccomp, group)
             stack.callback(running.close)
+            if self._found.groups is not None:
+                self._found.groups.make_ready()
             outlets = _outlets(running, sink, spec.limits.output_bytes)
             cuts = Cuts(spec.limits, outlets, asked if group is None else asked.of(group))
             try:

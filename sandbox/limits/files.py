@@ -11,6 +11,7 @@ from pathlib import Path
 from sandbox.errors import SandboxError
 
 _GONE = (errno.ENOENT, errno.ENODEV)
+_PIECE = 65536
 _EMPTIED_S = 1.0
 _AGAIN_S = 0.001
 
@@ -48,11 +49,23 @@ def text(file: Path) -> str | None:
     descriptors.
     """
     try:
-        return file.read_text()
+        fd = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            return _all_of(fd).decode()
+        finally:
+            os.close(fd)
     except OSError as error:
         if error.errno in _GONE:
             return None
         raise SandboxError(f"{file} could not be read: {error.strerror}") from error
+
+
+def _all_of(fd: int) -> bytes:
+    """Read to the end; a control file comes in pieces of a page."""
+    content = b""
+    while chunk := os.read(fd, _PIECE):
+        content += chunk
+    return content
 
 
 def number(file: Path) -> int | None:

@@ -73,11 +73,24 @@ class Group:
 
     def remove(self) -> None:
         """Remove it, once it is empty; what can't be removed is left to `Groups.clear_leftovers` of a later owner."""
+        self.let_go()
+        for folder in self._place.folders():
+            remove_soon(self._kernel, folder)
+
+    def let_go(self) -> None:
+        """Close its entries, and leave the group to whoever owns it."""
         for entry in self.entries:
             os.close(entry)
         self.entries = ()
-        for folder in self._place.folders():
-            remove_soon(self._kernel, folder)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A group that waits for its run."""
+
+    group: Group
+    owner: int
+    """The process that made it."""
 
 
 class Groups:
@@ -88,9 +101,24 @@ class Groups:
         self.holds_sockets = base.holds_sockets()
         self._kernel = kernel or Kernel()
         self._area = Area(self._kernel, base)
+        self._ready: list[_Ready] = []
 
     def make(self) -> Group:
-        """Make a group without bounds yet. Raises SandboxError."""
+        """Give a group without bounds yet, new or made ready before. Raises SandboxError."""
+        while self._ready:
+            ready = self._ready.pop()
+            if ready.owner == os.getpid():
+                return ready.group
+            ready.group.let_go()  # the parent's, shared by the fork
+        return self._made()
+
+    def make_ready(self) -> None:
+        """Make the group that the next `make` gives, if there is none: now, while nobody waits for it."""
+        if not self._ready:
+            with suppress(SandboxError):  # `make` will say so, if it is still true then
+                self._ready.append(_Ready(self._made(), os.getpid()))
+
+    def _made(self) -> Group:
         group = Group(self._kernel, self._area.cell())
         try:
             group.open()
@@ -114,4 +142,10 @@ class Groups:
 
     def close(self) -> None:
         """Remove this process's folder."""
+        while self._ready:
+            ready = self._ready.pop()
+            if ready.owner == os.getpid():
+                ready.group.remove()
+            else:
+                ready.group.let_go()
         self._area.close()

@@ -106,13 +106,15 @@ def test_processor_time_is_cut_to_what_it_may_have():
 
 
 @needs_groups
-def test_nothing_of_a_group_is_left_after_its_run():
+def test_nothing_of_a_group_is_left_after_its_run_but_the_empty_one_for_the_next():
     box = Bubblewrap(work_root() / "work-None")
     area = box._found.groups._area
     for _ in range(3):
         assert box.run(script("exit 0"), Heard(), lambda: False).code == 0
     folders = [held.path for held in area._held]
-    assert [sum(entry.is_dir() for entry in folder.iterdir()) for folder in folders] == [0] * len(folders)
+    left = [entry for folder in folders for entry in folder.iterdir() if entry.is_dir()]
+    assert len(left) == len(folders)
+    assert [(group / "cgroup.procs").read_text() for group in left] == [""] * len(left)
     del box
     assert [folder for folder in folders if folder.exists()] == []
 

@@ -158,3 +158,55 @@ def test_a_fork_has_an_area_of_its_own(tmp_path):
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 2
     assert groups.clear_leftovers() == 1
     groups.close()
+
+
+def test_a_group_made_ready_is_the_next_one_and_only_one_waits(groups, tmp_path):
+    groups.make_ready()
+    ready = folder_of(tmp_path)
+    groups.make_ready()
+    group = groups.make()
+    group.hold_to(BOUNDS)
+    assert folder_of(tmp_path) == ready
+    assert (ready / "pids.max").read_text().startswith("20")
+    group.remove()
+
+
+def test_a_group_made_ready_and_never_used_is_removed_in_the_end(tmp_path):
+    before = open_files()
+    groups = groups_below(delegated(tmp_path), fake_kernel())
+    groups.make_ready()
+    groups.close()
+    assert list((tmp_path / "service/sandbox-groups").glob("*/*/")) == []
+    assert open_files() == before
+
+
+def test_a_fork_takes_no_group_that_its_parent_made_ready(tmp_path):
+    groups = groups_below(delegated(tmp_path), fake_kernel())
+    groups.make_ready()
+    ready = folder_of(tmp_path)
+    child = os.fork()
+    if child == 0:
+        groups.make().remove()
+        groups.make_ready()
+        groups.close()
+        os._exit(not ready.exists())
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    groups.close()
+
+
+def test_what_stands_in_the_way_of_a_ready_group_is_told_by_the_next_make(tmp_path):
+    kernel = fake_kernel()
+    is_broken = True
+
+    def make(folder):
+        kernel.make(folder)
+        if is_broken and folder.parent.parent.name == "sandbox-groups":
+            (folder / "memory.oom.group").unlink()
+
+    groups = groups_below(delegated(tmp_path), type(kernel)(make=make, remove=kernel.remove))
+    groups.make_ready()
+    with pytest.raises(SandboxError, match=r"memory\.oom\.group"):
+        groups.make()
+    is_broken = False
+    groups.make().remove()
+    groups.close()
