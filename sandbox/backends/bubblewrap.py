@@ -15,7 +15,7 @@ from pathlib import Path
 
 from sandbox import limits
 from sandbox.backends import failures, host_facts, plan, preflight, program, refusals, slots, tool_rooms, workroot
-from sandbox.backends.cuts import Asked, Cut, Cuts, by_signal, late_cut
+from sandbox.backends.cuts import Asked, Cut, Cuts, by_signal, late_cut, with_usage
 from sandbox.backends.drills import NOT_HELD
 from sandbox.backends.naive import Naive
 from sandbox.backends.tool_rooms import Started
@@ -150,8 +150,8 @@ class Bubblewrap:
             for outlet in outlets:
                 outlet.drain()
             usage = Usage(ending.cpu_s, None, None, ()) if group is None else group.usage()
-            exit_ = _exit_of(spec, ending, outlets, cut or _late_cut(outlets, usage), wall_s)
-            return replace(_with_usage(exit_, usage), cut=over_cap(outlets))
+            exit_ = _exit_of(spec, ending, outlets, cut or late_cut(outlets, usage), wall_s)
+            return replace(with_usage(exit_, usage), cut=over_cap(outlets))
 
     def _group(self, spec: SandboxSpec, stack: ExitStack) -> Group | None:
         """Make what holds `spec` to its bounds, where this machine has such; it is removed with `stack`."""
@@ -204,20 +204,6 @@ class Bubblewrap:
 
 def _outlets(running: Running, sink: Sink, cap: int) -> tuple[Outlet, ...]:
     return (Outlet(running.stdout, Stream.STDOUT, sink, cap), Outlet(running.stderr, Stream.STDERR, sink, cap))
-
-
-def _late_cut(outlets: tuple[Outlet, ...], usage: Usage) -> Cut | None:
-    return late_cut(outlets) or (Cut(ExitKind.LIMIT, "memory") if "memory" in usage.touched else None)
-
-
-def _with_usage(exit_: Exit, usage: Usage) -> Exit:
-    return replace(
-        exit_,
-        cpu_s=exit_.cpu_s if usage.cpu_s is None else usage.cpu_s,
-        peak_memory_bytes=usage.peak_memory_bytes,
-        peak_processes=usage.peak_processes,
-        limits_touched=(*exit_.limits_touched, *usage.touched),
-    )
 
 
 def _limits_told(found: Found) -> Facts:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from sandbox.limits import Group
+from sandbox.limits import Group, Usage
 from sandbox.spec import Exit, ExitKind, Limits
 from sandbox.streams import Capped, over_cap
 
@@ -70,6 +70,19 @@ def by_signal(number: int, wall_s: float, cpu_s: float | None) -> Exit:
     return Exit(kind=ExitKind.SIGNALED, signal=number, wall_s=wall_s, cpu_s=cpu_s, limits_touched=touched)
 
 
-def late_cut(outputs: Iterable[Capped]) -> Cut | None:
-    """Tell of a cap that was passed, maybe with the last words of what is dead."""
-    return Cut(ExitKind.LIMIT, "output") if over_cap(outputs) else None
+def late_cut(outputs: Iterable[Capped], usage: Usage | None = None) -> Cut | None:
+    """Tell of a cap that was passed, maybe with the last words of what is dead, or of memory that it used up."""
+    if over_cap(outputs):
+        return Cut(ExitKind.LIMIT, "output")
+    return Cut(ExitKind.LIMIT, "memory") if usage is not None and "memory" in usage.touched else None
+
+
+def with_usage(exit_: Exit, usage: Usage) -> Exit:
+    """Put the account of a whole tree in its end's place of it."""
+    return replace(
+        exit_,
+        cpu_s=exit_.cpu_s if usage.cpu_s is None else usage.cpu_s,
+        peak_memory_bytes=usage.peak_memory_bytes,
+        peak_processes=usage.peak_processes,
+        limits_touched=tuple(dict.fromkeys((*exit_.limits_touched, *usage.touched))),
+    )

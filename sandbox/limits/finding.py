@@ -12,12 +12,14 @@ from pathlib import Path
 
 from sandbox.errors import SandboxError
 from sandbox.limits.area import PREFIX
-from sandbox.limits.files import pids, put
-from sandbox.limits.group import Groups
+from sandbox.limits.files import Kernel, pids, put
+from sandbox.limits.group import Group, Groups
 from sandbox.limits.version_one import VersionOne
 from sandbox.limits.version_two import CONTROLLERS, VersionTwo
 
 _ASIDE = "sandbox-owner"
+_NAMES = ("pids", "memory", "cpu", "cpuacct", "freezer")
+"""The hierarchies of version 1 that we need, as `VersionOne` takes them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +41,29 @@ def find(proc: Path = Path("/proc/self")) -> Found:
         return Found(None, str(error))
 
 
+def of_process(pid: int, mark: str, proc: Path = Path("/proc")) -> Group | None:
+    """Give the group that somebody else made for process `pid`, to be read and no more; None where we can't see it.
+
+    Its name holds `mark`, for in another PID namespace `pid` is anybody.
+    """
+    try:
+        places = _places((proc / str(pid) / "cgroup").read_text(), (proc / "self" / "mountinfo").read_text())
+    except OSError:
+        return None
+    seen = {name: place for name, place in places.items() if mark in place.name and place.is_dir()}
+    if "" in seen and _has_controllers(seen[""]):
+        return Group(Kernel(), VersionTwo(seen[""]))
+    return Group(Kernel(), VersionOne(*(seen[name] for name in _NAMES))) if seen.keys() >= set(_NAMES) else None
+
+
 def _first(places: Mapping[str, Path]) -> Found:
-    names = ("pids", "memory", "cpu", "cpuacct", "freezer")
-    missing = [name for name in names if name not in places]
+    missing = [name for name in _NAMES if name not in places]
     if missing:
         return Found(None, f"no control group of {', '.join(missing)} is mounted")
-    closed = [str(places[name]) for name in names if not os.access(places[name], os.W_OK)]
+    closed = [str(places[name]) for name in _NAMES if not os.access(places[name], os.W_OK)]
     if closed:
         return Found(None, f"{closed[0]} is not ours to write")
-    return Found(Groups(VersionOne(*(places[name] for name in names))))
+    return Found(Groups(VersionOne(*(places[name] for name in _NAMES))))
 
 
 def _second(own: Path) -> Found:

@@ -8,7 +8,8 @@
  * digits), the length of the command's own standard input (16), the filter, and that input. After that it is the
  * lifeline: when it ends, whoever started us is dead, and so is everything here.
  *
- * The last that is written to standard error is the nonce and a line:
+ * The last that is written to standard error is the nonce and a line. After an end of the command we stay until our
+ * input ends: so long our control group stands, and what was used can be read there.
  *
  *   descriptor N CPU   N was left open by somebody: nothing was started
  *   limit E CPU        setrlimit failed with errno E: nothing was started
@@ -220,6 +221,13 @@ static int serve(pid_t command, int to, unsigned long long left) {
     }
 }
 
+static _Noreturn void leave(int code) {
+    static char rest[65536];
+    ssize_t got;
+    while ((got = read(0, rest, sizeof rest)) > 0 || (got < 0 && errno == EINTR)) continue;
+    _exit(code);
+}
+
 int main(int count, char **words) {
     int input[2], failures[2];
     struct failure failure;
@@ -250,8 +258,8 @@ int main(int count, char **words) {
     if (read(failures[0], &failure, sizeof failure) == sizeof failure) give_up(failure.what, failure.number);
     if (WIFSIGNALED(status)) {
         say("signaled", WTERMSIG(status));
-        _exit(128 + WTERMSIG(status));
+        leave(128 + WTERMSIG(status));
     }
     say("exited", WEXITSTATUS(status));
-    _exit(WEXITSTATUS(status));
+    leave(WEXITSTATUS(status));
 }

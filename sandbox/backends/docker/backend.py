@@ -8,42 +8,25 @@ backend under the engine's own, holds the door's forwarder, and ends the contain
 import hashlib
 import os
 import platform
-import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
-from threading import Thread
 
 from sandbox.backends import refusals, slots, workroot
-from sandbox.backends.cuts import Asked, Cut, Cuts, by_signal, late_cut
+from sandbox.backends.cuts import by_signal, with_usage
 from sandbox.backends.docker import preflight
-from sandbox.backends.docker.container import OWNER_LABEL, ROOT_LABEL, Place, container
-from sandbox.backends.docker.engine import DEFAULT_URL, Ended, Engine
+from sandbox.backends.docker.container import OWNER_LABEL, ROOT_LABEL, Json, Place, container
+from sandbox.backends.docker.engine import DEFAULT_URL, Engine
 from sandbox.backends.docker.images import EngineImages
+from sandbox.backends.docker.life import End, Life, Order
 from sandbox.backends.docker.owners import is_dead, this_process
-from sandbox.backends.docker.talk import Ear, LastWord, Talk, a_nonce, opening
-from sandbox.backends.docker.watch import Watch
+from sandbox.backends.docker.talk import LastWord
 from sandbox.errors import SandboxCommandError, SandboxError, SandboxRefusedError, SandboxUnavailableError
 from sandbox.process.tools import prepare_container
 from sandbox.seccomp import architecture_here
 from sandbox.seccomp import program as seccomp_program
-from sandbox.spec import Exit, ExitKind, Facts, Probe, SandboxSpec, Sink, Stream
-from sandbox.streams import Capped, over_cap
-
-_DEATH_S = 10.0
-
-
-@dataclass(frozen=True, slots=True)
-class _End:
-    """All that is known of a container that is gone."""
-
-    cut: Cut | None
-    word: LastWord | None
-    engine: Ended
-    wall_s: float
-    over_cap: tuple[Stream, ...]
+from sandbox.spec import Exit, ExitKind, Facts, Probe, SandboxSpec, Sink
 
 
 class Docker:
@@ -84,7 +67,9 @@ class Docker:
     def run(self, spec: SandboxSpec, sink: Sink, stop: Callable[[], bool]) -> Exit:
         """Run `spec` to its end, as `Sandbox.run` says; while the engine makes and starts it, `stop` is not asked.
 
-        `cpu_s` is what the kernel accounted to every process inside that somebody waited for.
+        What it used is what its control group tells, its start by the engine left out of `cpu_s` alone, as it stood at
+        the command's end or just before we ended it. Where that group can't be seen, the engine is asked instead, and
+        `peak_processes` is unknown.
         Raises SandboxCommandError when the container stood but the command could not be executed.
         """
         return self._run(spec, sink, stop, self._filter)
@@ -136,51 +121,18 @@ class Docker:
         refusals.refuse_unsafe(spec)
         if stop():
             return Exit(kind=ExitKind.STOPPED, wall_s=0.0)
+        # Whatever the sink or `stop` raised: nothing lives on.
+        with ExitStack() as left:
+            life = Life(self._engine, self._body(spec), Order(spec, filter_, sink), left)
+            end = life.end(life.until_end(stop, ()))
+        return replace(with_usage(_exit_of(spec, end), end.usage), cut=end.over_cap)
+
+    def _body(self, spec: SandboxSpec) -> Json:
         place = self._place if spec.image is None else replace(self._place, image=self.images.load(spec.image))
-        one = self._engine.create(container(spec, place, self.owner(spec.slot)))
-        try:
-            end = self._live(one, spec, partial(self._talk, one, spec, sink, filter_), stop)
-        finally:
-            # Whatever the sink or `stop` raised: nothing lives on.
-            self._engine.remove(one)
-        return replace(_exit_of(spec, end), cut=end.over_cap)
-
-    def _talk(self, one: str, spec: SandboxSpec, sink: Sink, filter_: bytes) -> "_Line":
-        nonce, cap = a_nonce(), spec.limits.output_bytes
-        outputs = (Capped(Stream.STDOUT, sink, cap), Capped(Stream.STDERR, sink, cap))
-        ear = Ear(nonce, outputs[1])
-        talk = Talk(self._engine.attach(one), opening(nonce, filter_, spec.stdin), outputs[0], ear)
-        return _Line(talk, ear, outputs)
-
-    def _live(self, one: str, spec: SandboxSpec, attach: Callable[[], "_Line"], stop: Callable[[], bool]) -> _End:
-        line = attach()
-        with line.talk:
-            started = time.monotonic()
-            self._engine.start(one)
-            watch = Watch(line.talk, Cuts(spec.limits, line.outputs, Asked(stop)))
-            cut = watch.until_end()
-            with ExitStack() as heard:
-                if cut is not None:
-                    # Beside us: the engine answers only once somebody has heard what the dead container wrote.
-                    killing = Thread(target=self._engine.kill, args=(one,), daemon=True)
-                    killing.start()
-                    heard.callback(killing.join, _DEATH_S)  # before we speak with the engine on the same connection
-                watch.drain(_DEATH_S)
-            ended = self._engine.wait(one, _DEATH_S)
-            wall_s = time.monotonic() - started
-        return _End(cut or late_cut(line.outputs), line.ear.last_word(), ended, wall_s, over_cap(line.outputs))
+        return container(spec, place, self.owner(spec.slot))
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """The conversation with one container."""
-
-    talk: Talk
-    ear: Ear
-    outputs: tuple[Capped, Capped]
-
-
-def _exit_of(spec: SandboxSpec, end: _End) -> Exit:
+def _exit_of(spec: SandboxSpec, end: End) -> Exit:
     cpu_s = None if end.word is None else end.word.cpu_s
     if end.cut is not None:
         return Exit(kind=end.cut.kind, limit=end.cut.limit, wall_s=end.wall_s, cpu_s=cpu_s)

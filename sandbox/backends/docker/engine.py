@@ -17,6 +17,7 @@ from docker.errors import DockerException, NotFound  # type: ignore[import-untyp
 from sandbox.backends.docker.container import OWNER_LABEL, Json
 from sandbox.backends.docker.images import EngineImages
 from sandbox.errors import SandboxError, SandboxUnavailableError, SandboxUnhealthyError
+from sandbox.limits import Usage
 
 DEFAULT_URL = "unix:///var/run/docker.sock"
 _ANSWER_S = 30
@@ -98,6 +99,24 @@ class Engine:
         """Start a container that was made."""
         with self._said("asked to start a container"):
             self._client.start(container)
+
+    def pid(self, container: str) -> int:
+        """Give the number, in the engine's own PID namespace, of a started container's first process."""
+        with self._said("asked for a container's process"):
+            return int(self._client.inspect_container(container)["State"]["Pid"])
+
+    def usage(self, container: str) -> Usage:
+        """Give what a container uses: less than its control group tells, and nothing once it is dead."""
+        with self._said("asked what a container used"):
+            found = self._client.stats(container, stream=False, one_shot=True)
+        cpu = found["cpu_stats"]
+        was_throttled = (cpu.get("throttling_data") or {}).get("throttled_periods", 0) > 0
+        return Usage(
+            cpu_s=cpu["cpu_usage"]["total_usage"] / 1e9,
+            peak_memory_bytes=found["memory_stats"].get("max_usage"),  # on version 1 alone
+            peak_processes=None,
+            touched=("processors",) if was_throttled else (),
+        )
 
     def wait(self, container: str, limit_s: float) -> Ended:
         """Wait until the container is dead and tell how it died."""

@@ -8,6 +8,7 @@ import os
 import secrets
 import socket
 import struct
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self
 
@@ -59,6 +60,11 @@ class Ear:
             before, self._held = before[: len(before) - kept], before[len(before) - kept :]
         self._capped.pass_on(before)
 
+    @property
+    def has_last_word(self) -> bool:
+        """Tell whether our init has said it: nobody else is alive in the container."""
+        return self._word is not None and self._word.endswith(b"\n")
+
     def last_word(self) -> LastWord | None:
         """Give the init's last word at the end; what was held back for it in vain is passed on."""
         if self._word is None:
@@ -98,13 +104,24 @@ class Talk:
         return bool(self._rest)
 
     def say(self) -> None:
-        """Write what the socket takes. It is never shut down: its end would be the guest's."""
+        """Write what the socket takes. It is shut down in `take_leave` alone: its end is the guest's."""
         try:
             self._rest = self._rest[os.write(self.fd, self._rest[:_CHUNK]) :]
         except BlockingIOError:
             return
         except (BrokenPipeError, ConnectionResetError):
             self._rest = self._rest[:0]
+
+    @property
+    def is_over(self) -> bool:
+        """Tell whether nothing more is to come but what is on its way."""
+        return not self.is_open or self._ear.has_last_word
+
+    def take_leave(self) -> None:
+        """End the container's input, and with it our init."""
+        with suppress(OSError):  # it is gone already
+            self._door.shutdown(socket.SHUT_WR)
+        self._rest = self._rest[:0]
 
     def hear(self) -> bool:
         """Read one piece and pass it on; False when there is nothing more for now."""

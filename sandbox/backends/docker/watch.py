@@ -10,21 +10,20 @@ from sandbox.errors import SandboxError
 
 
 class Watch:
-    """Waits until the container has closed its outputs or must be ended."""
+    """Waits until the container's command has ended, or the container itself."""
 
-    def __init__(self, talk: Talk, cuts: Cuts) -> None:
+    def __init__(self, talk: Talk) -> None:
         self._talk = talk
-        self._cuts = cuts
         self._poll = select.poll()
         self._poll.register(talk.fd)
 
-    def until_end(self) -> Cut | None:
-        """Wait; give the reason to end the container, or None when its outputs have ended."""
-        while self._talk.is_open:
-            cut = self._cuts.due()
+    def until_end(self, cuts: Cuts) -> Cut | None:
+        """Wait; give the reason to end the container, or None when its command has ended, or it itself."""
+        while not self._talk.is_over:
+            cut = cuts.due()
             if cut is not None:
                 return cut
-            self._turn(self._cuts.rest_ms())
+            self.turn(cuts.rest_ms())
         return None
 
     def drain(self, limit_s: float) -> None:
@@ -34,9 +33,10 @@ class Watch:
             rest_s = deadline - time.monotonic()
             if rest_s < 0:
                 raise SandboxError(f"the engine still holds a dead container's outputs open after {limit_s:.0f} s")
-            self._turn(math.ceil(rest_s * 1000))
+            self.turn(math.ceil(rest_s * 1000))
 
-    def _turn(self, rest_ms: int) -> None:
+    def turn(self, rest_ms: int) -> None:
+        """Wait at most so long for something to say or to hear."""
         writing = select.POLLOUT if self._talk.has_more_to_say else 0
         self._poll.modify(self._talk.fd, select.POLLIN | writing)
         for _, events in self._poll.poll(rest_ms):

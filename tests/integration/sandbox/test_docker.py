@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.backends.docker import Docker
+from sandbox.backends.docker.engine import Engine
 from sandbox.errors import SandboxError, SandboxRefusedError, SandboxUnavailableError
 from sandbox.spec import Bind, DiskSize, ExitKind, ServerRoom, ToolRoom
 from sandbox.testing import LIMITS, Heard, script
@@ -58,12 +59,47 @@ def test_memory_that_runs_out_is_a_limit_with_its_name(box):
     )
     exit_ = _run(box, spec)
     assert (exit_.kind, exit_.limit, exit_.limits_touched) == (ExitKind.LIMIT, "memory", ("memory",))
+    assert exit_.peak_memory_bytes == 32 << 20
 
 
 def test_a_child_out_of_memory_that_its_parent_got_over_is_that_limit_as_well(box):
     text = "dd if=/dev/zero of=/dev/null bs=100M count=1; exit 0"
     exit_ = _run(box, replace(script(text), limits=replace(LIMITS, memory_bytes=32 << 20)))
     assert (exit_.kind, exit_.limit) == (ExitKind.LIMIT, "memory")
+
+
+def test_what_a_run_took_is_told_and_what_it_ran_into_named(box):
+    burn = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"
+    text = f"dd if=/dev/zero of=/dev/null bs=64M count=1; {burn}; for i in {'1 ' * 30}; do sleep 20 & done"
+    exit_ = _run(box, replace(script(text), limits=replace(LIMITS, processes=20, cpus=0.1)))
+    assert 64 << 20 < exit_.peak_memory_bytes < 96 << 20
+    assert exit_.peak_processes == 21  # the init with them
+    assert exit_.cpu_s > 0.05
+    assert set(exit_.limits_touched) == {"processes", "processors"}
+
+
+def test_a_run_that_ran_into_nothing_names_nothing(box):
+    exit_ = _run(box, replace(script("exit 3"), limits=replace(LIMITS, processes=1)))
+    assert (exit_.code, exit_.limits_touched) == (3, ())
+    assert exit_.cpu_s < 0.02  # the engine's own start takes that and more
+
+
+def test_what_was_ended_before_its_end_is_accounted_for_as_well(box):
+    text = "dd if=/dev/zero of=/dev/null bs=64M count=1; while :; do :; done"
+    exit_ = _run(box, replace(script(text), limits=replace(LIMITS, wall_s=0.5)))
+    assert exit_.limit == "wall"
+    assert exit_.peak_memory_bytes > 64 << 20
+    assert exit_.cpu_s > 0.1
+
+
+def test_where_a_group_can_not_be_seen_the_engine_tells_what_it_knows(docker_engine, docker_image):
+    words = ("--network=none", docker_image, "/bin/sh", "-c", "dd if=/dev/zero of=/dev/null bs=64M count=1; sleep 20")
+    container = docker_engine.cli("run", "--detach", *words)
+    with Engine(docker_engine.url, pulls=False) as engine:
+        wait_until(lambda: engine.usage(container).peak_memory_bytes > 64 << 20, 10)
+        used = engine.usage(container)
+        engine.remove(container)
+    assert (used.cpu_s > 0, used.peak_processes, used.touched) == (True, None, ())
 
 
 def test_a_disk_holds_what_a_container_writes_and_a_full_one_is_named(box):
@@ -87,8 +123,8 @@ def test_a_disk_holds_what_a_container_writes_and_a_full_one_is_named(box):
 def test_no_more_processes_than_the_limit_at_once(box):
     heard = Heard()
     text = "for i in 1 2 3; do sleep 20 & done; echo few; for i in 1 2 3; do sleep 20 & done; echo many"
-    _run(box, replace(script(text), limits=replace(LIMITS, processes=5)), heard)
-    assert heard.stdout == b"few\n"
+    exit_ = _run(box, replace(script(text), limits=replace(LIMITS, processes=5)), heard)
+    assert (heard.stdout, exit_.limits_touched) == (b"few\n", ("processes",))
 
 
 def test_input_that_the_guest_never_reads_holds_nobody_up(box):

@@ -2,7 +2,7 @@
 
 import os
 
-from sandbox.limits import find
+from sandbox.limits import find, of_process
 from tests.builders.control_groups import delegated, make_group
 
 V1 = ["cpu", "cpuacct", "memory", "pids", "freezer"]
@@ -96,3 +96,35 @@ def test_a_container_sees_its_own_group_as_the_root_of_the_mount(tmp_path):
     line = mount(place, "cgroup2", "rw", root="/docker/abc")
     here = proc(tmp_path, "0::/docker/abc/sandbox-owner\n", line)
     assert find(here).groups.kind == "cgroup v2"
+
+
+def of_somebody(here, cgroup):
+    """Let process 7 be in `cgroup`, on the machine whose mounts were told."""
+    (here / "self").symlink_to(".")
+    (here / "7").mkdir()
+    (here / "7/cgroup").write_text(cgroup)
+    return here
+
+
+def test_somebody_elses_group_of_version_one_is_read_by_its_mark(tmp_path):
+    here = of_version_one(tmp_path, V1)
+    for name in V1:
+        (tmp_path / name / "engine/box-ab12").mkdir(parents=True)
+    (tmp_path / "pids/engine/box-ab12/pids.peak").write_text("23\n")
+    (tmp_path / "cpuacct/engine/box-ab12/cpuacct.usage").write_text("1500000000\n")
+    of_somebody(here, "".join(f"3:{name}:/engine/box-ab12\n" for name in V1))
+    used = of_process(7, "ab12", here).usage()
+    assert (used.peak_processes, used.cpu_s, used.peak_memory_bytes) == (23, 1.5, None)
+    assert of_process(7, "cd34", here) is None
+
+
+def test_somebody_elses_group_of_version_two_is_read_and_never_made(tmp_path):
+    place, here = of_version_two(tmp_path, "/service")
+    of_somebody(here, "0::/service/ab12.scope\n")
+    assert of_process(7, "ab12", here) is None
+    make_group(place / "ab12.scope")
+    assert of_process(7, "ab12", here).usage().peak_memory_bytes == 7340032
+
+
+def test_a_process_that_is_not_seen_from_here_has_no_group(tmp_path):
+    assert of_process(8, "", of_somebody(of_version_one(tmp_path, V1), "")) is None

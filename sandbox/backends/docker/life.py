@@ -1,0 +1,85 @@
+"""One container from its start to its removal: spoken with, metered, ended, proven dead."""
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from threading import Thread
+
+from sandbox.backends.cuts import Asked, Cut, Cuts, late_cut
+from sandbox.backends.docker.container import Json
+from sandbox.backends.docker.engine import Ended, Engine
+from sandbox.backends.docker.meter import meter
+from sandbox.backends.docker.talk import Ear, LastWord, Talk, a_nonce, opening
+from sandbox.backends.docker.watch import Watch
+from sandbox.limits import Group, Usage
+from sandbox.spec import SandboxSpec, Sink, Stream
+from sandbox.streams import Capped, over_cap
+
+_DEATH_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a container is to run, what is laid on its command's system calls, who hears it."""
+
+    spec: SandboxSpec
+    filter: bytes
+    sink: Sink
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """All that is known of a container that is dead."""
+
+    word: LastWord | None
+    engine: Ended
+    usage: Usage
+    wall_s: float
+    cut: Cut | None
+    over_cap: tuple[Stream, ...]
+
+
+class Life:
+    """A container that was started, and whose init hears from us only now what it is to do."""
+
+    def __init__(self, engine: Engine, body: Json, order: Order, left: ExitStack) -> None:
+        """Make and start it; with `left` it is removed, dead or alive. Raises SandboxError."""
+        self._engine, self._limits = engine, order.spec.limits
+        self._id = engine.create(body)
+        left.callback(engine.remove, self._id)
+        nonce, cap = a_nonce(), self._limits.output_bytes
+        self._outputs = tuple(Capped(stream, order.sink, cap) for stream in (Stream.STDOUT, Stream.STDERR))
+        self._ear = Ear(nonce, self._outputs[1])
+        said = opening(nonce, order.filter, order.spec.stdin)
+        self.talk = left.enter_context(Talk(engine.attach(self._id), said, self._outputs[0], self._ear))
+        self._started = time.monotonic()
+        engine.start(self._id)
+        self._meter = meter(engine, self._id)
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """Give the control group, if we can see it."""
+        return self._meter.groups
+
+    def until_end(self, stop: Callable[[], bool], others: tuple[Group, ...]) -> Cut | None:
+        """Wait for the command's end, or for a reason to end it: a stop, a limit of it, memory of `others`."""
+        asked = Asked(stop, (*self.groups, *others))
+        return Watch(self.talk).until_end(Cuts(self._limits, self._outputs, asked))
+
+    def end(self, cut: Cut | None = None) -> End:
+        """End what has not ended; everybody in it is dead after that. Its account ends just before."""
+        self._meter.look()
+        with ExitStack() as heard:
+            if self.talk.is_over and cut is None:
+                self.talk.take_leave()
+            else:
+                # Beside us: the engine answers only once somebody has heard what the dead container wrote.
+                killing = Thread(target=self._engine.kill, args=(self._id,), daemon=True)
+                killing.start()
+                heard.callback(killing.join, _DEATH_S)  # before we speak with the engine on the same connection
+            Watch(self.talk).drain(_DEATH_S)
+        ended = self._engine.wait(self._id, _DEATH_S)
+        usage, wall_s = self._meter.used, time.monotonic() - self._started
+        late = late_cut(self._outputs, usage)
+        return End(self._ear.last_word(), ended, usage, wall_s, cut or late, over_cap(self._outputs))
