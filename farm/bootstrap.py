@@ -25,6 +25,7 @@ from farm.ports import (
     Leadership,
     LeaseBook,
     LiveNotes,
+    Queues,
     Signals,
     Store,
 )
@@ -51,6 +52,7 @@ class Exchange:
     leadership: Leadership
     live: LiveNotes
     dispatcher: Dispatcher
+    queues: Queues
 
 
 def read_settings() -> FarmSettings:
@@ -126,6 +128,7 @@ def connect(url: str) -> Exchange:
         leadership=server.leadership,
         live=server.live,
         dispatcher=celery.CeleryDispatcher(celery.make_app(url)),
+        queues=server.queues,
     )
 
 

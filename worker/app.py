@@ -58,6 +58,8 @@ def _prepare_host(**_: object) -> None:
         bootstrap.open_store()
         bootstrap.clear_root()
         bootstrap.warm_up()
+        for name in bootstrap.first_queues():
+            app.amqp.queues.select_add(bootstrap.queue_named(name))
     except SpecError as error:
         sys.stderr.write(f"{error}\n")
         raise SystemExit(error.exit_code) from error
@@ -67,14 +69,18 @@ def _prepare_host(**_: object) -> None:
 def _start_heart(sender: Any, **_: object) -> None:  # noqa: ANN401 (celery's consumer has no type)
     bootstrap.watch_lifeline()
     slots, fitness = sender.controller.concurrency, _process.fitness
-    bootstrap.make_heartbeat(slots, lambda: len(state.active_requests), fitness).start()
+
+    def take_from(queues: frozenset[str]) -> None:
+        sender.call_soon(bootstrap.take_from, sender, queues)
+
+    bootstrap.make_heartbeat(slots, lambda: len(state.active_requests), fitness, take_from).start()
 
 
 @signals.task_received.connect
 def _leave_tickets_to_others(sender: Any, **_: object) -> None:  # noqa: ANN401 (celery's consumer has no type)
     """Once unfit, take no ticket after this one: another worker could run what a slot here only refuses."""
     if _process.fitness.problem is not None:
-        sender.call_soon(sender.cancel_task_queue, bootstrap.QUEUE)
+        sender.call_soon(bootstrap.take_from, sender, frozenset())
 
 
 @signals.worker_shutting_down.connect

@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 from farm import telemetry
 from farm.adapters import celery, redis, system_clock
 from farm.errors import SpecError, TransientError
-from farm.model import ANY_IMAGE, Host, PluginGroup, image_need, program_need, provider_need
+from farm.model import ANY_IMAGE, Host, PluginGroup, image_need, program_need, provider_need, sandbox_need
+from farm.model import offers as host_offers
 from farm.plugins import Plugins
 from farm.ports import Store
 from farm.redaction import Redactor
@@ -28,6 +29,7 @@ from worker.gateway import Gateway, Upstream
 from worker.health.fitness import Fitness
 from worker.health.git_probe import git_probe
 from worker.health.heartbeat import Heartbeat
+from worker.health.intake import wanted
 from worker.health.shutdown import ShutdownFlag, SignalsOrShutdown
 from worker.providers import Provider, ensure_translated, key_of, read_providers
 from worker.settings import WorkerSettings
@@ -40,8 +42,9 @@ _CLEARING_S = 30.0
 _PLAYERS: tuple[PluginGroup, ...] = ("agents", "programs", "oracles")
 
 make_app = celery.make_app
-QUEUE = celery.QUEUE
 register = celery.register
+queue_named = celery.queue_named
+take_from = celery.take_from
 
 
 @cache
@@ -84,6 +87,28 @@ def offers() -> tuple[str, ...]:
             reached.append(provider_need(name))
     programs = (program_need(program.kind, program.version) for program in installed_programs().all())
     return (*sorted(reached), *programs)
+
+
+@cache
+def _own_sandbox() -> Sandbox:
+    """Give the main process a sandbox of its own: the slots, which are forked, share none."""
+    return make_sandbox()
+
+
+def _host_offers() -> tuple[str, ...]:
+    """Say all that cells find on this host; asked in the worker's main process."""
+    images = image_offers(_own_sandbox()) if read_settings().sandbox == "docker" else ()
+    return (*offers(), *images)
+
+
+def first_queues() -> frozenset[str]:
+    """Name the queues to take from at once; while Redis does not say which there are, the heartbeat finds them."""
+    try:
+        with closing(redis.connect(redis_url())) as exchange:
+            asked = exchange.queues.known()
+    except TransientError:
+        asked = ()
+    return wanted(asked, frozenset((*_host_offers(), sandbox_need(read_settings().sandbox))))
 
 
 def image_offers(sandbox: Sandbox) -> tuple[str, ...]:
@@ -218,14 +243,11 @@ def make_line(flag: ShutdownFlag, fitness: Fitness) -> CellLine:
         return line
 
 
-def make_heartbeat(slots: int, busy: Callable[[], int], fitness: Fitness) -> Heartbeat:
-    """Build this worker's heartbeat; `busy` counts the slots at work."""
-    settings, clock = read_settings(), system_clock.SystemClock()
-
-    @cache
-    def sandbox() -> Sandbox:
-        """Give one of the heartbeat's own: the slots, which are forked, share none."""
-        return make_sandbox()
+def make_heartbeat(
+    slots: int, busy: Callable[[], int], fitness: Fitness, take_from: Callable[[frozenset[str]], None]
+) -> Heartbeat:
+    """Build this worker's heartbeat; `busy` counts the slots at work, `take_from` chooses the queues of tickets."""
+    settings, clock, exchange = read_settings(), system_clock.SystemClock(), redis.connect(redis_url())
 
     def facts() -> Host:
         problem = fitness.problem
@@ -235,12 +257,16 @@ def make_heartbeat(slots: int, busy: Callable[[], int], fitness: Fitness) -> Hea
             busy=busy(),
             version=__version__,
             sandbox=settings.sandbox,
-            offers=(*offers(), *(image_offers(sandbox()) if settings.sandbox == "docker" else ())),
+            offers=_host_offers(),
             seen_at=clock.now(),
             problem=problem,
         )
 
-    return Heartbeat(redis.connect(redis_url()).hosts, facts, clock)
+    def look(host: Host) -> None:
+        is_fit = fitness.problem is None
+        take_from(wanted(exchange.queues.known(), host_offers(host)) if is_fit else frozenset())
+
+    return Heartbeat(exchange.hosts, facts, look, clock)
 
 
 def watch_lifeline() -> None:

@@ -1,18 +1,19 @@
 """Tickets through Celery on Redis. Each setting below was measured or has its reason in ops/adr/0001."""
 
 from collections.abc import Callable
+from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from celery import Celery
+from kombu import Exchange, Queue
 from kombu.exceptions import OperationalError
 from pydantic import JsonValue
 
 from farm.errors import SpecError, TransientError
-from farm.model import Ticket
+from farm.model import ANYWHERE, Ticket
 
 RUN_CELL = "worker.run_cell"
 """The one Celery task: its only argument is a ticket as a JSON object."""
-QUEUE = "cells"
 
 _VISIBILITY_S = 300
 """With early acknowledgement it covers only the instant between a pop and its start; far above any clock's error."""
@@ -46,7 +47,7 @@ _SETTINGS: dict[str, object] = {
     "task_serializer": "json",
     "accept_content": ["json"],
     "task_create_missing_queues": False,
-    "task_default_queue": QUEUE,
+    "task_default_queue": ANYWHERE,
     "task_time_limit": None,
     "task_soft_time_limit": None,
     "visibility_timeout": _VISIBILITY_S,  # the shortest among the apps of one broker wins: state it everywhere
@@ -80,6 +81,11 @@ def make_app(redis_url: str) -> Celery:
     return app
 
 
+def queue_named(name: str) -> Queue:
+    """Describe a queue of tickets; senders and takers must describe it alike."""
+    return Queue(name, Exchange(ANYWHERE, type="direct"), routing_key=name)
+
+
 def register(app: Celery, run: Callable[[Ticket], None]) -> None:
     """Make `run` what a worker of `app` does with each ticket."""
 
@@ -87,6 +93,22 @@ def register(app: Celery, run: Callable[[Ticket], None]) -> None:
         run(Ticket.model_validate(ticket))
 
     app.task(name=RUN_CELL, ignore_result=True)(run_cell)
+
+
+def take_from(consumer: Any, queues: frozenset[str]) -> None:  # noqa: ANN401 (celery's consumer has no type)
+    """Let a worker's consumer take from just these queues; call it in the consumer's own thread.
+
+    What it takes from it goes on with by itself when its connection breaks.
+    """
+    if consumer.task_consumer is None:  # its connection is broken: it is told again in a moment
+        return
+    for name in sorted(queues):
+        if not consumer.task_consumer.consuming_from(name):
+            consumer.app.amqp.queues.add(queue_named(name))
+            consumer.add_task_queue(name)
+    for queue in tuple(consumer.task_consumer.queues):
+        if queue.name not in queues:
+            consumer.cancel_task_queue(queue.name)
 
 
 class CeleryDispatcher:
@@ -100,7 +122,7 @@ class CeleryDispatcher:
             self._app.send_task(
                 RUN_CELL,
                 args=[ticket.model_dump(mode="json")],
-                queue=QUEUE,
+                queue=self._known(ticket.queue),
                 argsrepr="-",  # ids would be repeated in a header for logs
                 kwargsrepr="-",
                 retry=True,
@@ -108,3 +130,9 @@ class CeleryDispatcher:
             )
         except (OperationalError, TimeoutError) as error:
             raise TransientError(f"the broker did not take ticket {ticket.cell}: {error}", retry_after_s=1.0) from error
+
+    def _known(self, name: str) -> str:
+        """Make a queue known to the app, which sends to no other."""
+        if name not in self._app.amqp.queues:
+            self._app.amqp.queues.add(queue_named(name))
+        return name

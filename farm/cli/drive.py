@@ -64,6 +64,7 @@ def coordinate(drive: Drive, should_stop: Callable[[], bool], show: Callable[[Pr
         records=drive.store.records,
         leases=exchange.leases,
         dispatcher=exchange.dispatcher,
+        queues=exchange.queues,
         signals=exchange.signals,
         events=exchange.events,
         hosts=exchange.hosts,

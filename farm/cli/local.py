@@ -15,6 +15,7 @@ from farm.cli.drive import Drive, coordinate_in_turn, live_notes, open_drive, wr
 from farm.cli.finishing import conclude, finish
 from farm.cli.interrupts import Interrupts
 from farm.coordinator.loop import CoordinatorEnd, EndKind
+from farm.coordinator.queues import QUEUE_TTL_S, CellQueues
 from farm.errors import SpecError, TransientError
 from farm.model import Plan, SweepId, unserved
 from farm.ports import Store
@@ -43,6 +44,8 @@ def go_on(ctx: click.Context, run: LocalRun) -> None:
     """Run what the sweep still lacks, then finalize it and say what came of it."""
     with Interrupts() as interrupts, bootstrap.own_or_embedded_exchange(run.settings) as exchange:
         others = frozenset(host.id for host in exchange.hosts.live())
+        for needed in CellQueues(run.plan).needed:
+            exchange.queues.open(needed, QUEUE_TTL_S)  # so that our worker takes from them from its first moment on
         with _worker(run, exchange) as worker:
             if worker is not None and not _is_ready(worker, exchange, others, interrupts):
                 ctx.exit(INTERRUPTED)

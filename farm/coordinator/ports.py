@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from farm.ports import Clock, Dispatcher, Events, HostRegistry, Leadership, LeaseBook, Records, Signals
+from farm.ports import Clock, Dispatcher, Events, HostRegistry, Leadership, LeaseBook, Queues, Records, Signals
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,6 +12,7 @@ class CoordinatorPorts:
     records: Records
     leases: LeaseBook
     dispatcher: Dispatcher
+    queues: Queues
     signals: Signals
     events: Events
     hosts: HostRegistry

@@ -17,6 +17,7 @@ from farm.coordinator.events import Event
 from farm.coordinator.machine import Policies, Stage, advance, begin
 from farm.coordinator.ports import CoordinatorPorts, Rhythm
 from farm.coordinator.progress import Progress, Pulse, Tally
+from farm.coordinator.queues import QUEUE_TTL_S, CellQueues
 from farm.coordinator.replay import read_history
 from farm.coordinator.sweep_records import SweepRecords
 from farm.coordinator.watch import Suspect, Watch
@@ -51,6 +52,7 @@ class Shell:
         self._log = _log.bind(sweep=records.sweep)
         self._watch = Watch(rhythm)
         self._tally = Tally(records.sweep, records.plan)
+        self._queues = CellQueues(records.plan)
         self._effects = deque[Effect]()
         self._hints = deque[CellEvent]()
         self._waits = dict[int, _Wait]()
@@ -59,7 +61,8 @@ class Shell:
         self._started_s = ports.clock.monotonic()
         self._slots = 0
         self._unserved: str | None = None
-        self._idle_slots = 0
+        self._idle: frozenset[str] = frozenset()
+        """The queues that a host takes from which has a slot free."""
         self._problem: str | None = None
         self._bug = ""
         self.close: Close | None = None
@@ -84,9 +87,11 @@ class Shell:
         self._log.info("sweep.replayed", settled=len(history.settled), attempted=len(history.attempted))
 
     def repair(self) -> None:
-        """Tell the lease book again what it must know of a sweep under way: it may have been wiped."""
+        """Tell hosts and the lease book again what they must know of a sweep under way: Redis may have been wiped."""
         if self._state.stage is not Stage.DISPATCHING:
             return
+        for needed in self._queues.needed:
+            self._ports.queues.open(needed, QUEUE_TTL_S)
         self._ports.leases.open_sweep(self._records.sweep, self._state.paused_from)
         for index, live in self._state.window.cells.items():
             if live.attempt > 1:
@@ -109,8 +114,8 @@ class Shell:
     def see_fleet(self) -> None:
         """Look at the live hosts."""
         hosts = self._ports.hosts.live()
-        self._slots = sum(host.slots for host in hosts)
-        self._idle_slots = sum(max(0, host.slots - host.busy) for host in hosts)
+        self._slots = sum(host.slots for host in hosts if self._queues.served((host,)))
+        self._idle = self._queues.served(host for host in hosts if host.slots > host.busy)
         self._problem = next((f"{host.id}: {host.problem}" for host in hosts if host.problem is not None), None)
         self._unserved = next(unserved(self._records.plan, hosts), None)
         self._tell(on.SlotsChanged(self._slots))
@@ -141,9 +146,11 @@ class Shell:
         held = frozenset(lease.index for lease in leases)
         for suspect in tuple(self._watch.absent(self._state.window, held, now_s)):
             self._look_into(suspect)
-        idle = self._idle_slots > 0
-        for suspect in tuple(self._watch.overdue(self._state.window, now_s, has_idle_slots=idle)):
+        for suspect in tuple(self._watch.overdue(self._state.window, now_s, self._has_idle_slots)):
             self._look_into(suspect)
+
+    def _has_idle_slots(self, index: int) -> bool:
+        return self._queues.of(self._records.plan.cells[index]) in self._idle
 
     def end_waits(self) -> None:
         """Say which waits are over."""
@@ -175,7 +182,7 @@ class Shell:
         if self._state.paused_from is not None:
             return f"the last {self._state.breaker.streak} results are unusable; earlier cells decide whether to go on"
         if self._slots == 0 and not self.is_over:
-            return f"no host works: {self._problem or 'start a worker'}"
+            return self._unserved or f"no host works: {self._problem or 'start a worker'}"
         held_up = self._unserved or self._on_hold()
         if held_up is not None:
             return held_up
@@ -266,7 +273,7 @@ class Shell:
         live = self._state.window.cells.get(index)
         if self._records.claim(index, attempt) is None:
             self._log.info("ticket.repeated", cell=self._records.plan.cells[index].id, attempt=attempt)
-            if self._idle_slots > 0 or (live is not None and live.phase is Phase.RUNNING):
+            if self._has_idle_slots(index) or (live is not None and live.phase is Phase.RUNNING):
                 self._watch.refused(index, attempt)
             self._tell(on.Overdue(index, attempt))
         elif live is not None and live.phase is Phase.QUEUED:
@@ -337,9 +344,14 @@ class Shell:
         self._look(index, attempt)
 
     def _ticket(self, index: int, attempt: int) -> Ticket:
-        plan = self._records.plan
+        cell = self._records.plan.cells[index]
         return Ticket(
-            sweep=self._records.sweep, plan=plan.digest, cell=plan.cells[index].id, index=index, attempt=attempt
+            sweep=self._records.sweep,
+            plan=self._records.plan.digest,
+            cell=cell.id,
+            index=index,
+            attempt=attempt,
+            queue=self._queues.of(cell),
         )
 
 

@@ -1,6 +1,6 @@
 """The watch: which cells have been silent for too long. It suspects; only the store convicts."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from farm.coordinator.ports import Rhythm
@@ -95,14 +95,14 @@ class Watch:
             if absence.seen_s > 0:  # a lease that ends between two looks has most often just finished
                 yield Suspect(index, live.attempt, is_gone=absence.seen_s >= self._rhythm.absence_s)
 
-    def overdue(self, window: Window, now_s: float, *, has_idle_slots: bool) -> Iterator[Suspect]:
-        """Yield queued cells whose ticket has been on its way for too long."""
+    def overdue(self, window: Window, now_s: float, has_idle_slots: Callable[[int], bool]) -> Iterator[Suspect]:
+        """Yield queued cells whose ticket has been on its way for too long; sooner, where a slot is idle for them."""
         queued = {index: live for index, live in window.cells.items() if live.phase is Phase.QUEUED}
         self._sent = {index: sent for index, sent in self._sent.items() if _is_current(sent, window.cells.get(index))}
         for index, live in queued.items():
             sent = self._sent.get(index)
             if sent is None:
                 continue  # it is about to be sent
-            patience_s = sent.wait_s if has_idle_slots else self._rhythm.overdue_most_s
+            patience_s = sent.wait_s if has_idle_slots(index) else self._rhythm.overdue_most_s
             if now_s - sent.at_s >= patience_s:
                 yield Suspect(index, live.attempt, is_gone=True)

@@ -1,7 +1,7 @@
 """The values of the glossary. Outside this package, import them from here; inside it, by full path."""
 
 from farm.model.arm import Arm, ArmRole, Overlay, Pin
-from farm.model.attempt import CellEvent, Claim, EventKind, Host, Lease, Pressure, Refusal, StopReason, Ticket
+from farm.model.attempt import ANYWHERE, CellEvent, Claim, EventKind, Host, Lease, Pressure, Refusal, StopReason, Ticket
 from farm.model.base import Value
 from farm.model.canonical import canonical_json, parse_record
 from farm.model.digest import Digest
@@ -33,6 +33,7 @@ from farm.model.fleet import (
     offers,
     program_need,
     provider_need,
+    queue_of,
     sandbox_need,
     unserved,
 )
@@ -77,6 +78,7 @@ from farm.model.tokens import NO_TOKENS, TokenUse, UsageShape, normalise, shape_
 from farm.model.verdict import Check, Decision, Verdict
 
 __all__ = [
+    "ANYWHERE",
     "ANY_IMAGE",
     "GIB",
     "KIB",
@@ -192,6 +194,7 @@ __all__ = [
     "parse_record",
     "program_need",
     "provider_need",
+    "queue_of",
     "result_of",
     "sandbox_need",
     "settles",

@@ -11,6 +11,9 @@ from farm.model.digest import Digest
 from farm.model.door import RequestEnd
 from farm.model.names import CellId, SweepId
 
+ANYWHERE = "cells"
+"""The queue of tickets that require nothing: every host takes from it."""
+
 
 class Ticket(Value):
     """The message that offers an attempt to workers: ids and digests only. A hint, never a right."""
@@ -21,6 +24,8 @@ class Ticket(Value):
     cell: CellId
     index: Annotated[int, Field(ge=0)]
     attempt: Annotated[int, Field(ge=1)]
+    queue: Annotated[str, Field(pattern=r"^cells(-[0-9a-f]{12})?$")] = ANYWHERE
+    """What it requires of a host, by digest: the queue that able hosts alone take from."""
 
 
 class Lease(Value):

@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Iterator
 
 from farm.model.arm import Arm
-from farm.model.attempt import Host
+from farm.model.attempt import ANYWHERE, Host
+from farm.model.canonical import canonical_json
+from farm.model.digest import Digest
 from farm.model.plan import Plan
 
 
@@ -41,6 +43,11 @@ def needs(plan: Plan, arm: Arm, image: str | None) -> frozenset[str]:
     """List what a host must offer to run the arm's cells of tasks in `image`."""
     brought = () if image is None else (image_need(image),)
     return frozenset((*arm.requires, sandbox_need(plan.sandbox), *brought))
+
+
+def queue_of(needed: frozenset[str]) -> str:
+    """Name the queue of tickets that need just this of a host."""
+    return f"{ANYWHERE}-{Digest.of(canonical_json([*sorted(needed)]))[:12]}" if needed else ANYWHERE
 
 
 def lacking(needed: frozenset[str], offered: frozenset[str]) -> frozenset[str]:

@@ -7,7 +7,7 @@ from farm.ports.hosts import HostRegistry
 from farm.ports.leadership import Leadership
 from farm.ports.leases import LeaseBook, Renewal
 from farm.ports.live import LiveNotes
-from farm.ports.queue import Dispatcher
+from farm.ports.queue import Dispatcher, Queues
 from farm.ports.records import Records, read_required
 from farm.ports.signals import Signals
 from farm.ports.store import Store, StoreAccess
@@ -21,6 +21,7 @@ __all__ = [
     "Leadership",
     "LeaseBook",
     "LiveNotes",
+    "Queues",
     "Records",
     "Renewal",
     "Signals",

@@ -10,7 +10,7 @@ from functools import partial
 import pytest
 
 from farm.model import CellEvent, CellId, EventKind, Host, LiveNote, StopReason, SweepId, Ticket
-from farm.ports import Dispatcher, Events, HostRegistry, Leadership, LiveNotes, Signals
+from farm.ports import Dispatcher, Events, HostRegistry, Leadership, LiveNotes, Queues, Signals
 from farm.testing.hooks import not_given
 from farm.testing.leases import LONG_S, OTHER, SHORT_S, SWEEP, a_ticket
 from farm.testing.racing import at_once
@@ -172,6 +172,38 @@ class LeadershipSuite:
             sweep = SweepId(f"race-{turn:012d}.1")
             won = at_once([partial(leadership.lead, sweep, f"holder-{number}", LONG_S) for number in range(12)])
             assert won.count(True) == 1
+
+
+class QueueSuite:
+    """Any account of the queues."""
+
+    @pytest.fixture
+    def queues(self) -> Queues:
+        """Give an account that knows no queue."""
+        not_given("queues")
+
+    @pytest.fixture
+    def let_pass(self) -> Callable[[float], None]:
+        """Give a way to let seconds pass on the account's clock."""
+        not_given("let_pass")
+
+    def test_queues_are_known_by_what_their_tickets_need(self, queues: Queues) -> None:
+        assert queues.known() == ()
+        queues.open(frozenset({"sandbox bubblewrap", "provider acm\u00e9"}), LONG_S)
+        queues.open(frozenset({"sandbox docker"}), LONG_S)
+        queues.open(frozenset({"sandbox docker"}), LONG_S)
+        assert set(queues.known()) == {
+            frozenset({"sandbox docker"}),
+            frozenset({"provider acm\u00e9", "sandbox bubblewrap"}),
+        }
+        assert len(queues.known()) == 2
+
+    def test_a_queue_that_nobody_repeats_is_forgotten(self, queues: Queues, let_pass: Callable[[float], None]) -> None:
+        queues.open(frozenset({"a"}), SHORT_S)
+        queues.open(frozenset({"b"}), SHORT_S)
+        queues.open(frozenset({"b"}), LONG_S)
+        let_pass(SHORT_S * 1.5)
+        assert queues.known() == (frozenset({"b"}),)
 
 
 class DispatcherSuite:

@@ -11,6 +11,7 @@ from farm.adapters.memory import (
     MemoryHosts,
     MemoryLeadership,
     MemoryLeases,
+    MemoryQueues,
     MemorySignals,
     MemoryStore,
 )
@@ -191,6 +192,7 @@ class Farm:
         self.dispatcher = MemoryDispatcher()
         self.events = MemoryEvents(self.clock)
         self.hosts = MemoryHosts(self.clock)
+        self.queues = MemoryQueues(self.clock)
         self.leadership = MemoryLeadership(self.clock)
         self.beat()
 
@@ -205,6 +207,7 @@ class Farm:
             records=self.records,
             leases=self.leases,
             dispatcher=self.dispatcher,
+            queues=self.queues,
             signals=self.signals,
             events=self.events,
             hosts=self.hosts,

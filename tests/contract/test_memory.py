@@ -9,6 +9,7 @@ from farm.adapters.memory import (
     MemoryLeadership,
     MemoryLeases,
     MemoryLiveNotes,
+    MemoryQueues,
     MemorySignals,
     MemoryStore,
 )
@@ -20,6 +21,7 @@ from farm.testing.coordination import (
     HostSuite,
     LeadershipSuite,
     LiveNoteSuite,
+    QueueSuite,
     SignalSuite,
 )
 from farm.testing.leases import OTHER, SWEEP, LeaseSuite
@@ -93,6 +95,16 @@ class TestMemoryLeadership(LeadershipSuite):
     @pytest.fixture
     def leadership(self, clock: FakeClock):
         return MemoryLeadership(clock)
+
+
+class TestMemoryQueues(QueueSuite):
+    @pytest.fixture
+    def let_pass(self, clock: FakeClock):
+        return clock.advance
+
+    @pytest.fixture
+    def queues(self, clock: FakeClock):
+        return MemoryQueues(clock)
 
 
 class TestMemoryDispatcher(DispatcherSuite):

@@ -16,6 +16,7 @@ from farm.testing.coordination import (
     HostSuite,
     LeadershipSuite,
     LiveNoteSuite,
+    QueueSuite,
     SignalSuite,
 )
 from farm.testing.leases import LeaseSuite
@@ -86,6 +87,16 @@ class TestRedisLeadership(LeadershipSuite):
     @pytest.fixture
     def leadership(self, farm: RedisFarm):
         return farm.leadership
+
+    @pytest.fixture
+    def let_pass(self):
+        return time.sleep
+
+
+class TestRedisQueues(QueueSuite):
+    @pytest.fixture
+    def queues(self, farm: RedisFarm):
+        return farm.queues
 
     @pytest.fixture
     def let_pass(self):

@@ -1,7 +1,12 @@
-"""A worker's heartbeat: what works here, told to the registry every few seconds from the worker's main process."""
+"""A worker's heartbeat: what works here, told to the registry every few seconds from the worker's main process.
+
+Between two beats it looks every second what else the farm wants of this host.
+"""
 
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 
 import structlog
 
@@ -11,29 +16,56 @@ from farm.ports import Clock, HostRegistry
 
 _log = structlog.get_logger()
 
-BEAT_S = 5.0
 TTL_S = 15.0
 
 
-class Heartbeat:
-    """Beats in a thread of its own until the process ends; a registry that takes no beat is offered the next."""
+@dataclass(frozen=True, slots=True)
+class Tempo:
+    """How often the heart beats, and how often it looks in between."""
 
-    def __init__(self, hosts: HostRegistry, facts: Callable[[], Host], clock: Clock, beat_s: float = BEAT_S) -> None:
+    beat_s: float = 5.0
+    look_s: float = 1.0
+
+
+class Heartbeat:
+    """Beats in a thread of its own until the process ends; a registry that takes no beat is offered the next.
+
+    `look` is given what the last beat said.
+    """
+
+    def __init__(
+        self,
+        hosts: HostRegistry,
+        facts: Callable[[], Host],
+        look: Callable[[Host], None],
+        clock: Clock,
+        tempo: Tempo | None = None,
+    ) -> None:
         self._hosts = hosts
         self._facts = facts
+        self._look = look
         self._clock = clock
-        self._beat_s = beat_s
+        self._tempo = tempo or Tempo()
+        self._said = ""
 
     def start(self) -> None:
         threading.Thread(target=self._run, name="heartbeat", daemon=True).start()
 
     def _run(self) -> None:
-        said = ""
         while True:
-            try:
-                self._hosts.beat(self._facts(), TTL_S)
-            except FarmError as error:
-                if str(error) != said:
-                    said = str(error)
-                    _log.warning("heartbeat.unanswered", problem=said)
-            self._clock.sleep(self._beat_s)
+            host = self._facts()
+            until_s = self._clock.monotonic() + self._tempo.beat_s
+            self._try(partial(self._hosts.beat, host, TTL_S))
+            while True:
+                self._try(partial(self._look, host))
+                self._clock.sleep(self._tempo.look_s)
+                if self._clock.monotonic() >= until_s:
+                    break
+
+    def _try(self, ask: Callable[[], object]) -> None:
+        try:
+            ask()
+        except FarmError as error:
+            if str(error) != self._said:
+                self._said = str(error)
+                _log.warning("heartbeat.unanswered", problem=self._said)

@@ -9,6 +9,7 @@ from farm.adapters.memory.coordination import (
 )
 from farm.adapters.memory.dispatcher import MemoryDispatcher
 from farm.adapters.memory.leases import MemoryLeases
+from farm.adapters.memory.queues import MemoryQueues
 from farm.adapters.memory.store import MemoryStore
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "MemoryLeadership",
     "MemoryLeases",
     "MemoryLiveNotes",
+    "MemoryQueues",
     "MemorySignals",
     "MemoryStore",
 ]

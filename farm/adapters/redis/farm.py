@@ -7,6 +7,7 @@ from farm.adapters.redis.hosts import RedisHosts
 from farm.adapters.redis.leadership import RedisLeadership
 from farm.adapters.redis.leases import RedisLeases
 from farm.adapters.redis.live import RedisLiveNotes
+from farm.adapters.redis.queues import RedisQueues
 from farm.adapters.redis.server import Server
 from farm.adapters.redis.signals import RedisSignals
 from farm.errors import SpecError
@@ -20,6 +21,7 @@ class RedisFarm:
         self.leases = RedisLeases(server)
         self.signals = RedisSignals(server)
         self.hosts = RedisHosts(server)
+        self.queues = RedisQueues(server)
         self.events = RedisEvents(server)
         self.leadership = RedisLeadership(server)
         self.live = RedisLiveNotes(server)

@@ -12,7 +12,7 @@ from typing import Self
 from farm.adapters import celery
 from farm.adapters.files import open_store
 from farm.adapters.redis import connect
-from farm.model import Outcome, Ticket, parse_record
+from farm.model import ANYWHERE, Outcome, Ticket, parse_record
 from farm.model.keys import outcome_key
 from farm.ports import StoreAccess
 from tests.builders.worker.farm import Farm
@@ -71,9 +71,11 @@ class RealSweep:
         self.leases.open_sweep(self.farm.sweep)
         self._dispatcher = celery.CeleryDispatcher(celery.make_app(self.redis_url))
 
-    def send(self, index: int = 0) -> None:
-        cell = self.farm.plan.cells[index]
-        ticket = Ticket(sweep=self.farm.sweep, plan=self.farm.plan.digest, cell=cell.id, index=index, attempt=1)
+    def send(self, index: int = 0, queue: str = ANYWHERE) -> None:
+        plan = self.farm.plan
+        ticket = Ticket(
+            sweep=self.farm.sweep, plan=plan.digest, cell=plan.cells[index].id, index=index, attempt=1, queue=queue
+        )
         self.leases.announce(ticket)
         self._dispatcher.send(ticket)
 

@@ -1,8 +1,8 @@
 import pytest
 
-from farm.adapters.celery import QUEUE, RUN_CELL, broker_url, make_app, register
+from farm.adapters.celery import RUN_CELL, broker_url, make_app, register
 from farm.errors import SpecError
-from farm.model import Ticket
+from farm.model import ANYWHERE, Ticket
 from farm.testing.leases import a_ticket
 
 
@@ -31,7 +31,7 @@ def test_tickets_are_acknowledged_early_and_nothing_is_prefetched() -> None:
     assert conf.worker_disable_prefetch
     assert not conf.task_reject_on_worker_lost
     assert not conf.worker_cancel_long_running_tasks_on_connection_loss
-    assert conf.task_default_queue == QUEUE
+    assert conf.task_default_queue == ANYWHERE
     assert conf.broker_transport_options["visibility_timeout"] == conf.visibility_timeout
     assert conf.broker_transport_options["global_keyprefix"] == "farm:celery:"
 

@@ -1,4 +1,4 @@
--- Note that a host is alive for a while.
+-- Note that a host is alive, or that a queue has tickets, for a while.
 -- KEYS: deadlines facts    ARGV: id facts ttl_ms
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)

@@ -1,4 +1,4 @@
--- Forget the hosts whose time is over and list the others' facts.
+-- Forget the hosts, or queues, whose time is over and list the others' facts.
 -- KEYS: deadlines facts
 local time = redis.call('TIME')
 local now = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))

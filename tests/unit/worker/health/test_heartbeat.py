@@ -7,7 +7,7 @@ from farm.model import Host
 from farm.testing.clock import FakeClock
 from farm.testing.coordination import a_host
 from tests.services.waiting import wait_until
-from worker.health.heartbeat import Heartbeat
+from worker.health.heartbeat import Heartbeat, Tempo
 
 
 class Refusing(MemoryHosts):
@@ -25,5 +25,5 @@ class Refusing(MemoryHosts):
 
 def test_a_registry_that_does_not_answer_or_refuses_is_asked_again() -> None:
     hosts = Refusing(TransientError("no answer"), SpecError("this user may not write"))
-    Heartbeat(hosts, lambda: a_host("h/1"), SystemClock(), beat_s=0.05).start()
+    Heartbeat(hosts, lambda: a_host("h/1"), lambda _: None, SystemClock(), Tempo(0.05, 0.05)).start()
     wait_until(lambda: hosts.live() == (a_host("h/1"),))

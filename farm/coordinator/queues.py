@@ -1,0 +1,31 @@
+"""Which queue a cell's tickets go to: the one of what its arm and its task's image need."""
+
+from collections.abc import Iterable
+
+from farm.model import Cell, Host, Plan, lacking, needs, offers, queue_of
+
+QUEUE_TTL_S = 3600.0
+"""Hosts go on taking what is queued while no coordinator is there to say that it is."""
+
+
+class CellQueues:
+    """The queues of one plan's cells."""
+
+    def __init__(self, plan: Plan) -> None:
+        images = {task.id: task.image for task in plan.tasks}
+        needed = {(arm.name, image): needs(plan, arm, image) for arm in plan.arms for image in set(images.values())}
+        self.needed = tuple(sorted(set(needed.values()), key=queue_of))
+        """What hosts must offer, for each of the queues."""
+        names = {key: queue_of(found) for key, found in needed.items()}
+        self._names = {(task, arm.name): names[arm.name, image] for arm in plan.arms for task, image in images.items()}
+
+    def of(self, cell: Cell) -> str:
+        """Name the cell's queue."""
+        return self._names[cell.task, cell.arm]
+
+    def served(self, hosts: Iterable[Host]) -> frozenset[str]:
+        """Name the queues that one of `hosts` takes from."""
+        offered = [offers(host) for host in hosts]
+        return frozenset(
+            queue_of(needed) for needed in self.needed if any(not lacking(needed, found) for found in offered)
+        )
