@@ -62,7 +62,8 @@ class World:
         if before.stage is Stage.DISPATCHING and self.state.stage is not Stage.DISPATCHING:
             self.outstanding_at_trip = len(self.state.window.cells)
             self.results_at_trip = len(self.results)
-        for effect in effects:
+        # tickets first: what another effect makes of the state comes after what was wanted before it
+        for effect in sorted(effects, key=lambda effect: not isinstance(effect, out.SendTicket)):
             self.perform(effect)
         self.check()
 
