@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 from farm.adapters import celery, embedded, local_worker, memory, redis, system_clock
 from farm.errors import SpecError
-from farm.model import Plan, SweepId, parse_record
-from farm.model.keys import SWEEPS, plan_key
+from farm.model import Opening, Plan, SweepId, parse_record
+from farm.model.keys import SWEEPS, open_key, plan_key
 from farm.planning import plan_sweep
 from farm.plugins import Plugins
 from farm.ports import (
@@ -28,6 +28,7 @@ from farm.ports import (
     Queues,
     Signals,
     Store,
+    read_required,
 )
 from farm.settings import FarmSettings, read
 
@@ -107,6 +108,11 @@ def known_sweep(store: Store, sweep: SweepId) -> Plan:
     known = sweeps(store)
     listed = ", ".join(known[-_MOST_NAMED:]) or "none"
     raise SpecError(f"{store.url} holds no sweep {sweep!r}; the last of its {len(known)} sweeps: {listed}")
+
+
+def opening(store: Store, sweep: SweepId) -> Opening:
+    """Read when, by whom and in how many shards a known sweep was opened."""
+    return parse_record(Opening, read_required(store.records, open_key(sweep)), open_key(sweep))
 
 
 def sweeps(store: Store) -> list[SweepId]:

@@ -27,6 +27,8 @@ from farm.model import (
     Plan,
     Seal,
     Settlement,
+    ShardClose,
+    ShardOpening,
     SweepId,
     Verdict,
     sweep_id,
@@ -146,6 +148,8 @@ class _Verification:
         if head.opening is not None:
             self.links.add(open_key(self.sweep), plan, head.opening.plan)
             self._check_name(head.opening, head.plan)
+        if head.close is not None:
+            self._link_shards(head.close)
         if head.settlement is not None:
             self.links.add(settlement, plan, head.settlement.plan)
             self.links.add(settlement, close_key(self.sweep), head.settlement.close)
@@ -154,6 +158,16 @@ class _Verification:
         for name, verdict in head.verdicts.items():
             self.links.add(verdict_key(self.sweep, name), settlement, verdict.settlement)
             self.links.add(verdict_key(self.sweep, name), cleanup_key(self.sweep), verdict.cleanup)
+
+    def _link_shards(self, close: Close) -> None:
+        """Link the records of shards, which the close record names."""
+        for sealed in close.shards:
+            key = sweep_root(self.sweep) + sealed.key
+            kind: type[ShardClose | ShardOpening] = ShardClose if key.endswith("/close.json") else ShardOpening
+            said = self._value(self.reader.read(kind, key))
+            if said is not None and said.sweep != self.sweep:
+                self.notebook.flaw(key, f"it is of the sweep {said.sweep!r}")
+            self.links.add(close_key(self.sweep), key, sealed.digest)
 
     def _check_sweeps(self, head: _Head) -> None:
         """Check that each record at the top is of this sweep."""

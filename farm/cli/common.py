@@ -6,6 +6,9 @@ from typing import Any, TypeVar
 
 import click
 from pydantic import JsonValue
+from typing_extensions import override
+
+from farm.model import Shard
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -16,6 +19,35 @@ def store_option(function: F) -> F:
         "--store",
         metavar="URL",
         help="file:///path, a plain path, or s3://bucket/prefix. Default: FARM_STORE, else .farm/store here.",
+    )(function)
+
+
+def edition_option(function: F) -> F:
+    """Add --edition."""
+    return click.option(
+        "--edition",
+        type=click.IntRange(min=1),
+        help="Which run of this plan. Default: the next free one; of shards, which must agree on it, 1.",
+    )(function)
+
+
+class _ShardType(click.ParamType[Shard]):
+    name = "N/OF"
+
+    @override
+    def convert(self, value: str | Shard, param: click.Parameter | None, ctx: click.Context | None) -> Shard:
+        try:
+            return value if isinstance(value, Shard) else Shard.parse(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+def shard_option(function: F) -> F:
+    """Add --shard."""
+    return click.option(
+        "--shard",
+        type=_ShardType(),
+        help="The part of the plan that is run from here, as 2/4; the other parts are run from other places.",
     )(function)
 
 

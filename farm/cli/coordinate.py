@@ -1,47 +1,33 @@
 """farm coordinate."""
 
-from typing import assert_never
-
 import click
 
 from farm import bootstrap
-from farm.cli.codes import INTERRUPTED, OPEN
-from farm.cli.common import answer, json_option, store_option
+from farm.cli.common import answer, json_option, shard_option, store_option
+from farm.cli.coordinated import coordinated_code
 from farm.cli.display import live_display
 from farm.cli.drive import coordinate, live_notes, open_drive
 from farm.cli.interrupts import Interrupts
-from farm.coordinator.loop import CoordinatorEnd, EndKind
-from farm.finalizer.exit_code import INCONCLUSIVE, PASSED, TRIPPED
-from farm.model import CloseReason, SweepId
-
-
-def _exit_code(end: CoordinatorEnd) -> int:
-    """Say how the coordinator's part ended; the verdict is the finalizer's."""
-    match end.kind:
-        case EndKind.INTERRUPTED:
-            return INTERRUPTED
-        case EndKind.LEFT_OPEN:
-            return OPEN
-        case EndKind.CLOSED:
-            reason = end.close.reason if end.close else CloseReason.UNFINISHED
-            return {CloseReason.COMPLETE: PASSED, CloseReason.BREAKER: TRIPPED}.get(reason, INCONCLUSIVE)
-        case _:
-            assert_never(end.kind)
+from farm.coordinator.loop import EndKind
+from farm.model import Shard, SweepId
 
 
 @click.command(name="coordinate", epilog="Example:  farm coordinate quickstart-3f9a1c2b4d5e.1")
 @click.argument("sweep", type=SweepId)
+@shard_option
 @store_option
 @json_option
 @click.pass_context
-def command(ctx: click.Context, sweep: SweepId, store: str | None, *, as_json: bool) -> None:
+def command(ctx: click.Context, sweep: SweepId, *, shard: Shard | None, store: str | None, as_json: bool) -> None:
     """Send a submitted sweep's cells to the workers until it ends; Ctrl-C leaves it open and the workers at work."""
     settings = bootstrap.read_settings()
-    drive = open_drive(sweep, bootstrap.open_store(store, settings), bootstrap.connect(bootstrap.redis_url(settings)))
+    drive = open_drive(
+        sweep, bootstrap.open_store(store, settings), bootstrap.connect(bootstrap.redis_url(settings)), shard
+    )
     with Interrupts() as interrupts, live_display(lambda: live_notes(drive), quiet=as_json) as show:
         end = coordinate(drive, lambda: interrupts.asked_to_stop, show)
     reason = end.close.reason.value if end.close else end.kind.value
-    code = _exit_code(end)
+    code = coordinated_code(end)
     verb = "finalize" if end.kind is EndKind.CLOSED else "coordinate"
     answer(
         {"sweep": sweep, "end": reason, "exit_code": code},

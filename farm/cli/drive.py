@@ -14,8 +14,9 @@ from farm.bootstrap import Exchange
 from farm.coordinator.loop import Coordinator, CoordinatorEnd
 from farm.coordinator.ports import CoordinatorPorts
 from farm.coordinator.progress import Progress
+from farm.coordinator.submit import ShardPlace, submit, submit_shard
 from farm.errors import ConflictError, TransientError
-from farm.model import Cancel, LiveNote, SweepId, canonical_json
+from farm.model import Cancel, LiveNote, Plan, Shard, SweepId, canonical_json
 from farm.model.keys import cancel_key
 from farm.ports import Clock, Records, Store
 
@@ -32,6 +33,8 @@ class Drive:
     store: Store
     exchange: Exchange
     clock: Clock
+    shard: Shard | None = None
+    """The part that is coordinated from here; None: all of it."""
 
 
 def submitter() -> str:
@@ -71,7 +74,7 @@ def coordinate(drive: Drive, should_stop: Callable[[], bool], show: Callable[[Pr
         leadership=exchange.leadership,
         clock=drive.clock,
     )
-    return Coordinator(drive.sweep, holder(), ports).run(should_stop, show)
+    return Coordinator(drive.sweep, holder(), ports, shard=drive.shard).run(should_stop, show)
 
 
 def coordinate_in_turn(
@@ -97,6 +100,14 @@ def write_cancel(sweep: SweepId, reason: str, records: Records, now: datetime) -
     return records.create(cancel_key(sweep), canonical_json(Cancel(sweep=sweep, reason=reason, cancelled_at=now)))
 
 
-def open_drive(sweep: SweepId, store: Store, exchange: Exchange) -> Drive:
+def open_drive(sweep: SweepId, store: Store, exchange: Exchange, shard: Shard | None = None) -> Drive:
     """Put together what coordinating needs."""
-    return Drive(sweep, store, exchange, bootstrap.clock())
+    return Drive(sweep, store, exchange, bootstrap.clock(), shard)
+
+
+def open_sweep(plan: Plan, edition: int | None, shard: Shard | None, records: Records) -> SweepId:
+    """Submit the plan, or one shard of it: of the first edition, unless another is named."""
+    clock = bootstrap.clock()
+    if shard is None:
+        return submit(plan, edition, records, submitter(), clock)
+    return submit_shard(plan, ShardPlace(shard, edition or 1), records, submitter(), clock)

@@ -6,17 +6,18 @@ from farm import bootstrap
 from farm.cli.codes import OPEN
 from farm.cli.common import answer, json_option, store_option
 from farm.cli.finishing import conclude, finish
-from farm.model import SweepId
-from farm.model.keys import cancel_key, close_key, results_prefix
+from farm.finalizer.closing import open_cells, open_shards
+from farm.model import Opening, SweepId
 from farm.ports import Store
 
 
-def _open_cells(store: Store, sweep: SweepId) -> int:
-    """Count the cells without a result of a sweep that nobody has closed or cancelled; 0 when it may be settled."""
-    records = store.records
-    if records.read(close_key(sweep)) is not None or records.read(cancel_key(sweep)) is not None:
-        return 0
-    return len(bootstrap.known_sweep(store, sweep).cells) - sum(1 for _ in records.keys(results_prefix(sweep)))
+def _where(opening: Opening, store: Store) -> str:
+    """Say how the open cells are run."""
+    waiting = open_shards(opening.sweep, opening.shards, store.records)
+    if not waiting:
+        return f": farm resume {opening.sweep}"
+    named = ", ".join(str(shard) for shard in waiting)
+    return f" in shards {named}: farm resume {opening.sweep} --shard {waiting[0]}"
 
 
 @click.command(name="finalize", epilog="Example:  farm finalize quickstart-3f9a1c2b4d5e.1")
@@ -29,10 +30,12 @@ def command(ctx: click.Context, sweep: SweepId, *, unfinished: bool, store: str 
     """Close a sweep once: settle, clean up, judge, report, seal. Doing it again gives the same bytes."""
     settings = bootstrap.read_settings()
     place = bootstrap.open_store(store, settings)
-    bootstrap.known_sweep(place, sweep)
-    missing = _open_cells(place, sweep)
+    plan, opening = bootstrap.known_sweep(place, sweep), bootstrap.opening(place, sweep)
+    missing = open_cells(opening, plan, place.records)
     if missing and not unfinished:
-        line = f"{sweep} still has {missing} open cells: farm resume {sweep}, or settle it as it is with --unfinished"
+        line = (
+            f"{sweep} still has {missing} open cells{_where(opening, place)}, or settle it as it is with --unfinished"
+        )
         answer({"sweep": sweep, "exit_code": OPEN, "open_cells": missing}, [line], as_json=as_json)
         ctx.exit(OPEN)
     with bootstrap.own_or_embedded_exchange(settings) as exchange:

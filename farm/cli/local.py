@@ -10,6 +10,8 @@ import click
 from farm import bootstrap
 from farm.bootstrap import Exchange, Settings
 from farm.cli.codes import INTERRUPTED, OPEN
+from farm.cli.common import answer
+from farm.cli.coordinated import coordinated_code
 from farm.cli.display import live_display
 from farm.cli.drive import Drive, coordinate_in_turn, live_notes, open_drive, write_cancel
 from farm.cli.finishing import conclude, finish
@@ -17,7 +19,8 @@ from farm.cli.interrupts import Interrupts
 from farm.coordinator.loop import CoordinatorEnd, EndKind
 from farm.coordinator.queues import QUEUE_TTL_S, CellQueues
 from farm.errors import SpecError, TransientError
-from farm.model import Plan, SweepId, unserved
+from farm.finalizer.closing import open_cells, open_shards
+from farm.model import Plan, Shard, SweepId, unserved
 from farm.ports import Store
 
 _WORKER_PATIENCE_S = 3.5
@@ -38,6 +41,8 @@ class LocalRun:
     slots: int | None
     """0 wants no worker here; None leaves the number to the worker's own settings."""
     as_json: bool
+    shard: Shard | None = None
+    """The part that is run from here; None: all of it."""
 
 
 def go_on(ctx: click.Context, run: LocalRun) -> None:
@@ -50,13 +55,16 @@ def go_on(ctx: click.Context, run: LocalRun) -> None:
             if worker is not None and not _is_ready(worker, exchange, others, interrupts):
                 ctx.exit(INTERRUPTED)
             _ensure_served(run, exchange)
-            drive = open_drive(run.open_sweep(), run.store, exchange)
+            drive = open_drive(run.open_sweep(), run.store, exchange, run.shard)
             end = _coordinate(drive, worker, interrupts, run)
         if interrupts.asked_to_cancel:
             write_cancel(drive.sweep, "a second interrupt", run.store.records, drive.clock.now())
+        if end.kind is EndKind.CLOSED and not interrupts.asked_to_cancel and run.shard is not None:
+            _leave_to_others(ctx, run, drive, end)
         if end.kind is EndKind.CLOSED or interrupts.asked_to_cancel:
             _conclude_here(ctx, run, drive, interrupted=interrupts.asked_to_stop)
-    click.echo(f"{drive.sweep} is open; go on with:  farm resume {drive.sweep}", err=True)
+    named = "" if run.shard is None else f" --shard {run.shard}"
+    click.echo(f"{drive.sweep} is open; go on with:  farm resume {drive.sweep}{named}", err=True)
     ctx.exit(INTERRUPTED if end.kind is EndKind.INTERRUPTED else OPEN)
 
 
@@ -69,6 +77,23 @@ def _ensure_served(run: LocalRun, exchange: Exchange) -> None:
             "or an entry in the file that FARM_PROVIDERS names; an image is brought by `docker pull` or `docker load`, "
             "or pulled by a worker with FARM_DOCKER_PULL=yes"
         )
+
+
+def _leave_to_others(ctx: click.Context, run: LocalRun, drive: Drive, end: CoordinatorEnd) -> None:
+    """End here where other shards are still open; whoever ends last settles the sweep."""
+    records = run.store.records
+    opening = bootstrap.opening(run.store, drive.sweep)
+    if open_cells(opening, run.plan, records) == 0:
+        return
+    waiting = ", ".join(str(shard) for shard in open_shards(drive.sweep, opening.shards, records))
+    reason = "over" if end.close is None else end.close.reason.value
+    code = coordinated_code(end)
+    answer(
+        {"sweep": drive.sweep, "shard": str(run.shard), "end": reason, "open_shards": waiting, "exit_code": code},
+        [f"{drive.sweep}: shard {run.shard} is {reason}; the sweep is settled when these have ended: {waiting}"],
+        as_json=run.as_json,
+    )
+    ctx.exit(code)
 
 
 def _conclude_here(ctx: click.Context, run: LocalRun, drive: Drive, *, interrupted: bool) -> None:

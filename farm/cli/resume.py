@@ -3,9 +3,9 @@
 import click
 
 from farm import bootstrap
-from farm.cli.common import json_option, store_option
+from farm.cli.common import json_option, shard_option, store_option
 from farm.cli.local import LocalRun, go_on
-from farm.model import SweepId
+from farm.model import Shard, SweepId
 from farm.model.keys import cancel_key, close_key
 
 
@@ -16,13 +16,16 @@ from farm.model.keys import cancel_key, close_key
     type=click.IntRange(min=0),
     help="As `farm run`; 0 starts no worker here.",
 )
+@shard_option
 @store_option
 @json_option
 @click.pass_context
-def command(ctx: click.Context, sweep: SweepId, *, slots: int | None, store: str | None, as_json: bool) -> None:
+def command(  # noqa: PLR0913 (the options of a verb)
+    ctx: click.Context, sweep: SweepId, *, slots: int | None, shard: Shard | None, store: str | None, as_json: bool
+) -> None:
     """Run what an interrupted sweep still lacks, then finalize it; what has a result is not run again."""
     settings = bootstrap.read_settings()
     place = bootstrap.open_store(store, settings)
     plan = bootstrap.known_sweep(place, sweep)
     is_over = any(place.records.read(key) is not None for key in (close_key(sweep), cancel_key(sweep)))
-    go_on(ctx, LocalRun(plan, lambda: sweep, place, settings, 0 if is_over else slots, as_json))
+    go_on(ctx, LocalRun(plan, lambda: sweep, place, settings, 0 if is_over else slots, as_json, shard))

@@ -5,11 +5,10 @@ from pathlib import Path
 import click
 
 from farm import bootstrap
-from farm.cli.common import json_option, store_option
-from farm.cli.drive import submitter
+from farm.cli.common import edition_option, json_option, shard_option, store_option
+from farm.cli.drive import open_sweep
 from farm.cli.local import LocalRun, go_on
-from farm.coordinator.submit import submit
-from farm.model import SweepId
+from farm.model import Shard, SweepId
 
 
 @click.command(name="run", epilog="Example:  farm run sweep.yaml --slots 4")
@@ -19,10 +18,21 @@ from farm.model import SweepId
     type=click.IntRange(min=1),
     help="Cells to run at once. Default: FARM_SLOTS, else the CPUs.",
 )
+@edition_option
+@shard_option
 @store_option
 @json_option
 @click.pass_context
-def command(ctx: click.Context, sweep_file: Path, *, slots: int | None, store: str | None, as_json: bool) -> None:
+def command(  # noqa: PLR0913 (the options of a verb)
+    ctx: click.Context,
+    sweep_file: Path,
+    *,
+    slots: int | None,
+    edition: int | None,
+    shard: Shard | None,
+    store: str | None,
+    as_json: bool,
+) -> None:
     """Plan, submit, coordinate, work and finalize in one command.
 
     Uses the Redis of FARM_REDIS_URL, or starts a private one for the run. Ctrl-C leaves the sweep open for
@@ -35,8 +45,7 @@ def command(ctx: click.Context, sweep_file: Path, *, slots: int | None, store: s
     draft = bootstrap.draft_plan(sweep_file)
     place.check()
 
-    def open_sweep() -> SweepId:
-        plan = draft.deliver(place.blobs)
-        return submit(plan, None, place.records, submitted_by=submitter(), clock=bootstrap.clock())
+    def opened() -> SweepId:
+        return open_sweep(draft.deliver(place.blobs), edition, shard, place.records)
 
-    go_on(ctx, LocalRun(draft.plan, open_sweep, place, settings, slots, as_json))
+    go_on(ctx, LocalRun(draft.plan, opened, place, settings, slots, as_json, shard))

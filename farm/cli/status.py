@@ -14,6 +14,7 @@ from farm.cli.common import answer, json_option, store_option
 from farm.cli.display import live_line
 from farm.cli.finishing import place_of
 from farm.cli.recent_faults import ToldFault, recent_faults
+from farm.cli.shards import shard_lines
 from farm.errors import TransientError
 from farm.model import CellId, Close, Lease, LiveNote, Plan, Result, ResultStatus, SweepId, parse_record, unserved
 from farm.model.keys import cancel_key, close_key, report_key, result_key, results_prefix, seal_key, settlement_key
@@ -84,6 +85,8 @@ class Standing:
     live: tuple[LiveNote, ...] = ()
     unserved: tuple[str, ...] = ()
     """Why cells wait that no host can run."""
+    shards: tuple[str, ...] = ()
+    """How each stands; none where the sweep is in one piece."""
     faults: tuple[ToldFault, ...] = ()
     """The last ones; a sealed sweep's stand in its report."""
 
@@ -152,6 +155,7 @@ def standing(store: Store, sweep: SweepId, leases: Leases) -> Standing:
         None if running is None else len(running),
         leases.notes(sweep, running or ()),
         leases.unserved(plan) if stage is Stage.OPEN else (),
+        shard_lines(bootstrap.opening(store, sweep), store.records),
         () if stage is Stage.SEALED else recent_faults(store, sweep, plan, results),
     )
 
@@ -164,6 +168,7 @@ def _lines(found: Standing, store: Store, leases: Leases) -> list[str]:
     lines += [
         f"  {arm.arm:<24} {arm.measured + arm.excluded}/{arm.planned} done, {arm.excluded} failed" for arm in found.arms
     ]
+    lines += [f"  {one_line(sentence)}" for sentence in found.shards]
     lines += [f"  {live_line(note, bootstrap.clock().now())}" for note in found.live]
     lines += [f"  {one_line(sentence)}" for sentence in found.unserved]
     lines += [
@@ -184,6 +189,7 @@ def _document(found: Standing) -> dict[str, JsonValue]:
         "done": found.done,
         "running": found.running,
         "unserved": list(found.unserved),
+        "shards": list(found.shards),
         "faults": [
             {"cell": one.cell, "attempt": one.attempt, "kind": one.kind, "detail": one_line(one.detail)}
             for one in found.faults

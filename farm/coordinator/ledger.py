@@ -4,7 +4,7 @@ What must stay true: every cell below `fold` is through; bit k of each mask spea
 only what finished ahead of the fold. So a million cells behind one straggler cost three integers of 125 kB.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 
@@ -35,6 +35,13 @@ class Ledger:
         """Put the cell aside; it must not be through."""
         bit = 1 << (index - self.fold)
         return replace(self, through=self.through | bit, aside=self.aside | bit, put_aside=self.put_aside + 1)
+
+    def without(self, indices: Iterable[int]) -> "Ledger":
+        """Leave cells out from the start, because they are another's to run: nothing must be through yet."""
+        mask = 0
+        for index in indices:
+            mask |= 1 << index
+        return replace(self, through=mask, aside=mask).advance()
 
     def next_missing(self, index: int) -> int:
         """Return the first cell at or after `index` that is not through."""

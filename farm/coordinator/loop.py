@@ -9,9 +9,9 @@ import structlog
 from farm.coordinator.ports import CoordinatorPorts, Rhythm
 from farm.coordinator.progress import Progress
 from farm.coordinator.shell import Shell
-from farm.coordinator.sweep_records import SweepRecords
+from farm.coordinator.sweep_records import Ended, SweepRecords
 from farm.errors import ConflictError, TransientError
-from farm.model import Close, SweepId
+from farm.model import Shard, SweepId
 
 _log = structlog.get_logger()
 
@@ -31,7 +31,7 @@ class CoordinatorEnd:
     """The end of a run; `close` stands when the sweep is closed."""
 
     kind: EndKind
-    close: Close | None = None
+    close: Ended | None = None
 
 
 @dataclass(slots=True)
@@ -49,14 +49,22 @@ class _Periodic:
 
 
 class Coordinator:
-    """Coordinates one sweep; a second one of the same sweep gets ConflictError."""
+    """Coordinates one sweep or shard; a second one of the same sweep on the same Redis gets ConflictError."""
 
-    def __init__(self, sweep: SweepId, holder: str, ports: CoordinatorPorts, rhythm: Rhythm | None = None) -> None:
+    def __init__(
+        self,
+        sweep: SweepId,
+        holder: str,
+        ports: CoordinatorPorts,
+        rhythm: Rhythm | None = None,
+        shard: Shard | None = None,
+    ) -> None:
         self._sweep = sweep
+        self._shard = shard
         self._holder = holder
         self._ports = ports
         self._rhythm = rhythm or Rhythm()
-        self._log = _log.bind(sweep=sweep)
+        self._log = _log.bind(sweep=sweep) if shard is None else _log.bind(sweep=sweep, shard=str(shard))
         self._shell: Shell | None = None
         self._duties: tuple[_Periodic, ...] = ()
         self._is_out = False
@@ -101,7 +109,7 @@ class Coordinator:
 
     def _start(self, progress: Callable[[Progress], None]) -> Shell:
         self._lead()
-        records = SweepRecords(self._ports.records, self._sweep)
+        records = SweepRecords(self._ports.records, self._sweep, self._shard)
         shell = Shell(records, self._ports, self._rhythm)
         shell.replay()
         if records.close() is None and records.cancel() is None:

@@ -76,10 +76,16 @@ class State:
 Step = tuple[State, tuple[Effect, ...]]
 
 
-def begin(cells: int, policies: Policies, providers: tuple[str | None, ...] = ()) -> State:
-    """Start with `cells` cells in plan order, none of them sent; `providers` names each cell's, if any has one."""
+def begin(
+    cells: int, policies: Policies, providers: tuple[str | None, ...] = (), elsewhere: tuple[int, ...] = ()
+) -> State:
+    """Start with `cells` cells in plan order, none of them sent; `providers` names each cell's, if any has one.
+
+    The cells of `elsewhere` are another coordinator's: as if the plan did not hold them.
+    """
     breaker = Breaker(streak=policies.breaker.streak)
-    return State(cells=cells, policies=policies, breaker=breaker, holds=Holds(providers))
+    ledger = Ledger().without(elsewhere) if elsewhere else Ledger()
+    return State(cells=cells, policies=policies, breaker=breaker, ledger=ledger, holds=Holds(providers))
 
 
 def advance(state: State, event: Event) -> Step:

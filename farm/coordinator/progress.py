@@ -82,12 +82,14 @@ class Pulse:
 class Tally:
     """Counts finished cells by arm; each cell is counted by the caller once."""
 
-    def __init__(self, sweep: SweepId, plan: Plan) -> None:
+    def __init__(self, sweep: SweepId, plan: Plan, elsewhere: frozenset[int] = frozenset()) -> None:
+        """Count the plan's cells but those of `elsewhere`, by index, which another coordinator counts."""
         self._sweep = sweep
         self._plan = plan
         self._arms = {arm.name: _ArmCount() for arm in plan.arms}
-        for cell in plan.cells:
-            self._arms[cell.arm].planned += 1
+        for index, cell in enumerate(plan.cells):
+            self._arms[cell.arm].planned += index not in elsewhere
+        self._planned = len(plan.cells) - len(elsewhere)
         self._replayed = 0
         self._notes = deque[str](maxlen=_MOST_NOTES)
 
@@ -111,10 +113,10 @@ class Tally:
     def progress(self, pulse: Pulse) -> Progress:
         """Freeze the counts."""
         running = [self._plan.cells[index].arm for index in pulse.running]
-        fresh, left = self.done - self._replayed, len(self._plan.cells) - self.done
+        fresh, left = self.done - self._replayed, self._planned - self.done
         return Progress(
             sweep=self._sweep,
-            planned=len(self._plan.cells),
+            planned=self._planned,
             done=self.done,
             running=len(running),
             failed=sum(arm.failed for arm in self._arms.values()),

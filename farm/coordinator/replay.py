@@ -32,8 +32,8 @@ def read_history(records: SweepRecords) -> History:
     latest = _latest_attempts(records)
     prefix = results_prefix(records.sweep)
     settled = {_index(records, key.removeprefix(prefix).removesuffix(".json"), key) for key in records.keys(prefix)}
-    attempted = (latest[index] for index in sorted(latest) if index not in settled)
-    return History(settled=tuple(sorted(settled)), attempted=tuple(attempted))
+    attempted = (latest[index] for index in sorted(latest) if index not in settled and records.is_here(index))
+    return History(settled=tuple(sorted(filter(records.is_here, settled))), attempted=tuple(attempted))
 
 
 def _latest_attempts(records: SweepRecords) -> dict[int, KnownAttempt]:

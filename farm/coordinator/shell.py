@@ -19,10 +19,10 @@ from farm.coordinator.ports import CoordinatorPorts, Rhythm
 from farm.coordinator.progress import Progress, Pulse, Tally
 from farm.coordinator.queues import QUEUE_TTL_S, CellQueues
 from farm.coordinator.replay import read_history
-from farm.coordinator.sweep_records import SweepRecords
+from farm.coordinator.sweep_records import Ended, SweepRecords
 from farm.coordinator.watch import Suspect, Watch
 from farm.coordinator.window import Phase
-from farm.model import CellEvent, Close, EventKind, FaultKind, Outcome, Plan, Pressure, RequestEnd, Ticket, unserved
+from farm.model import CellEvent, EventKind, FaultKind, Outcome, Plan, Pressure, RequestEnd, Ticket, unserved
 
 _log = structlog.get_logger()
 
@@ -51,13 +51,14 @@ class Shell:
         self._ports = ports
         self._log = _log.bind(sweep=records.sweep)
         self._watch = Watch(rhythm)
-        self._tally = Tally(records.sweep, records.plan)
+        self._tally = Tally(records.sweep, records.plan, frozenset(records.elsewhere))
         self._queues = CellQueues(records.plan)
         self._effects = deque[Effect]()
         self._hints = deque[CellEvent]()
         self._waits = dict[int, _Wait]()
         self._holds = dict[str, _Held]()
-        self._state = begin(len(records.plan.cells), Policies.of(records.plan), _providers(records.plan))
+        plan = records.plan
+        self._state = begin(len(plan.cells), Policies.of(plan), _providers(plan), records.elsewhere)
         self._started_s = ports.clock.monotonic()
         self._slots = 0
         self._unserved: str | None = None
@@ -65,7 +66,7 @@ class Shell:
         """The queues that a host takes from which has a slot free."""
         self._problem: str | None = None
         self._bug = ""
-        self.close: Close | None = None
+        self.close: Ended | None = None
         self.is_left_open = False
 
     @property

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from farm.coordinator.retry import LOST
-from farm.errors import IntegrityError
+from farm.errors import IntegrityError, SpecError
 from farm.model import (
     Cancel,
     Claim,
@@ -15,12 +15,23 @@ from farm.model import (
     Outcome,
     Plan,
     Result,
+    Shard,
+    ShardClose,
     SweepId,
     canonical_json,
     parse_record,
     result_of,
 )
-from farm.model.keys import cancel_key, claim_key, close_key, open_key, outcome_key, plan_key, result_key
+from farm.model.keys import (
+    cancel_key,
+    claim_key,
+    close_key,
+    open_key,
+    outcome_key,
+    plan_key,
+    result_key,
+    shard_close_key,
+)
 from farm.ports import Records, read_required
 
 
@@ -32,16 +43,33 @@ class StoredOutcome:
     digest: Digest
 
 
-class SweepRecords:
-    """Reads raise IntegrityError for bytes that are not this sweep's; every call may raise TransientError."""
+Ended = Close | ShardClose
+"""Why a coordinator sends nothing more."""
 
-    def __init__(self, records: Records, sweep: SweepId) -> None:
+
+class SweepRecords:
+    """Reads raise IntegrityError for bytes that are not this sweep's; every call may raise TransientError.
+
+    With a shard they are that part's: its own close record, and none but its own cells.
+    """
+
+    def __init__(self, records: Records, sweep: SweepId, shard: Shard | None = None) -> None:
+        """Read what heads the sweep; raise SpecError where it was not opened in such shards."""
         self._records = records
         self.sweep = sweep
         self.plan = parse_record(Plan, read_required(records, plan_key(sweep)), plan_key(sweep))
         self.opening = parse_record(Opening, read_required(records, open_key(sweep)), open_key(sweep))
         if self.opening.plan != self.plan.digest:
             raise IntegrityError(f"{plan_key(sweep)} has digest {self.plan.digest}, not the opened {self.opening.plan}")
+        _ensure_such_shards(self.opening, shard)
+        self.shard = shard
+        self._own = None if shard is None else shard.cells(self.plan)
+        self.elsewhere = () if self._own is None else tuple(sorted(set(range(len(self.plan.cells))) - self._own))
+        """The cells of other shards."""
+
+    def is_here(self, index: int) -> bool:
+        """Say whether the cell is ours to dispatch."""
+        return self._own is None or index in self._own
 
     def result(self, index: int) -> Result | None:
         """Return the cell's result."""
@@ -85,11 +113,15 @@ class SweepRecords:
         body = self._records.read(key)
         return None if body is None else parse_record(Claim, body, key)
 
-    def close(self) -> Close | None:
-        """Return the close record."""
+    def close(self) -> Ended | None:
+        """Return the close record: the sweep's, or our shard's."""
         key = close_key(self.sweep)
         body = self._records.read(key)
-        return None if body is None else parse_record(Close, body, key)
+        if body is not None or self.shard is None:
+            return None if body is None else parse_record(Close, body, key)
+        key = shard_close_key(self.sweep, self.shard.number)
+        body = self._records.read(key)
+        return None if body is None else parse_record(ShardClose, body, key)
 
     def cancel(self) -> Cancel | None:
         """Return the cancel record."""
@@ -122,8 +154,25 @@ class SweepRecords:
         )
         self._records.create(outcome_key(self.sweep, lost.cell, attempt), canonical_json(lost))
 
-    def write_close(self, reason: CloseReason, detail: str, now: datetime) -> Close:
-        """Write the close record, unless there is one; return the one that stands."""
-        close = Close(sweep=self.sweep, reason=reason, detail=detail, closed_at=now)
-        self._records.create(close_key(self.sweep), canonical_json(close))
+    def write_close(self, reason: CloseReason, detail: str, now: datetime) -> Ended:
+        """Write our close record, unless there is one; return the one that stands."""
+        close: Ended
+        if self.shard is None:
+            key, close = close_key(self.sweep), Close(sweep=self.sweep, reason=reason, detail=detail, closed_at=now)
+        else:
+            key = shard_close_key(self.sweep, self.shard.number)
+            close = ShardClose(sweep=self.sweep, shard=self.shard, reason=reason, detail=detail, closed_at=now)
+        self._records.create(key, canonical_json(close))
         return self.close() or close
+
+
+def _ensure_such_shards(opening: Opening, shard: Shard | None) -> None:
+    if (1 if shard is None else shard.of) == opening.shards:
+        return
+    if opening.shards == 1:
+        raise SpecError(f"sweep {opening.sweep} was opened in one piece: leave --shard out")
+    named = "" if shard is None else f", not {shard.of}"
+    raise SpecError(
+        f"sweep {opening.sweep} was opened in {opening.shards} shards{named}: "
+        f"name one, for example --shard 1/{opening.shards}"
+    )

@@ -94,7 +94,7 @@ def _report(
 def _head(sweep: SweepId, ports: FinalizerPorts) -> Head:
     plan = required(ports.records, plan_key(sweep), Plan)
     opening = required(ports.records, open_key(sweep), Opening)
-    closed = close(sweep, plan.value, ports)
+    closed = close(opening.value, plan.value, ports)
     grace = Grace(ports.clock, plan.value.grace_s)
     settlement = settle(plan.value, closed, ports, grace)
     cleanup = clean_up(settlement, ports, grace)

@@ -61,6 +61,7 @@ from farm.model.result import (
     Unsettled,
 )
 from farm.model.settle import result_of, settles
+from farm.model.shard import Shard, ShardClose, ShardOpening, shards
 from farm.model.spec import (
     ArmSpec,
     CellOrder,
@@ -163,6 +164,9 @@ __all__ = [
     "SessionReport",
     "SettledCell",
     "Settlement",
+    "Shard",
+    "ShardClose",
+    "ShardOpening",
     "Snapshot",
     "StageTime",
     "StopReason",
@@ -199,6 +203,7 @@ __all__ = [
     "sandbox_need",
     "settles",
     "shape_of_label",
+    "shards",
     "sweep_id",
     "unserved",
 ]

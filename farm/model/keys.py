@@ -85,6 +85,18 @@ def close_key(sweep: SweepId) -> str:
     return f"{sweep_root(sweep)}close.json"
 
 
+def shards_prefix(sweep: SweepId) -> str:
+    return f"{sweep_root(sweep)}shards/"
+
+
+def shard_open_key(sweep: SweepId, number: int) -> str:
+    return f"{shards_prefix(sweep)}{number}/open.json"
+
+
+def shard_close_key(sweep: SweepId, number: int) -> str:
+    return f"{shards_prefix(sweep)}{number}/close.json"
+
+
 def cancel_key(sweep: SweepId) -> str:
     return f"{sweep_root(sweep)}cancel.json"
 

@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 from datetime import datetime
 from enum import StrEnum
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from farm.model.base import Value
 from farm.model.digest import Digest
@@ -43,6 +45,8 @@ class Opening(Value):
     edition: int
     opened_at: datetime
     submitted_by: str
+    shards: Annotated[int, Field(ge=1)] = 1
+    """In how many parts it is coordinated, each in its own place."""
 
 
 class CloseReason(StrEnum):
@@ -57,6 +61,14 @@ class CloseReason(StrEnum):
     """A person finalized a sweep that still had open cells."""
 
 
+class Sealed(Value):
+    """One record and its digest."""
+
+    key: str
+    """Below the sweep's folder."""
+    digest: Digest
+
+
 class Close(Value):
     """close.json: no new claims after this. Never reopened."""
 
@@ -64,6 +76,8 @@ class Close(Value):
     reason: CloseReason
     detail: str = ""
     closed_at: datetime
+    shards: tuple[Sealed, ...] = ()
+    """Of a sweep in shards: their records."""
 
 
 class Cancel(Value):
@@ -72,14 +86,6 @@ class Cancel(Value):
     sweep: SweepId
     reason: str
     cancelled_at: datetime
-
-
-class Sealed(Value):
-    """One record and its digest."""
-
-    key: str
-    """Below the sweep's folder."""
-    digest: Digest
 
 
 class Unsettled(StrEnum):

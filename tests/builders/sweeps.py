@@ -18,7 +18,7 @@ from farm.adapters.memory import (
 from farm.coordinator.loop import Coordinator, CoordinatorEnd
 from farm.coordinator.ports import CoordinatorPorts, Rhythm
 from farm.coordinator.progress import Progress
-from farm.coordinator.submit import submit
+from farm.coordinator.submit import ShardPlace, submit, submit_shard
 from farm.finalizer.ports import FinalizerPorts
 from farm.model import (
     Arm,
@@ -47,6 +47,7 @@ from farm.model import (
     RetryPolicy,
     ScopeFinding,
     SessionReport,
+    Shard,
     Snapshot,
     SweepId,
     Task,
@@ -182,8 +183,17 @@ class Farm:
         self.serial = iter(range(10**9))
         self.slots = slots
         self.wipe()
+        self.shard: Shard | None = None
         self.sweep: SweepId = submit(plan, None, self.records, "tester", self.clock)
         self.seen: list[Progress] = []
+
+    @classmethod
+    def of_shard(cls, plan: Plan, shard: Shard, store: MemoryStore) -> "Farm":
+        """Make a farm of its own for one shard, over the store that the others share."""
+        farm = cls(plan)
+        farm.records, farm.shard = store.records, shard
+        farm.sweep = submit_shard(plan, ShardPlace(shard, 1), store.records, "tester", farm.clock)
+        return farm
 
     def wipe(self) -> None:
         """Lose all that Redis holds."""
@@ -225,7 +235,7 @@ class Farm:
         self.events.publish(self.sweep, CellEvent(kind=kind, index=index, attempt=attempt))
 
     def coordinator(self, holder: str = "first", rhythm: Rhythm | None = None) -> Coordinator:
-        return Coordinator(self.sweep, holder, self.ports, rhythm)
+        return Coordinator(self.sweep, holder, self.ports, rhythm, self.shard)
 
     def run(self, step: Callable[[int], bool | None], coordinator: Coordinator | None = None) -> CoordinatorEnd:
         """Run a coordinator; `step(turn)` plays the rest of the world at each turn, and stops it by True."""
