@@ -55,7 +55,7 @@ class ToolRoom:
     """
 
     socket: Path
-    """Where the backend is to listen: a new name in a folder that no guest can write."""
+    """Where the backend is to listen: a new name in a folder that no guest can write, and so is that with .desk."""
 
 
 SERVER = "/.server"

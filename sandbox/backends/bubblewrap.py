@@ -12,13 +12,14 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from socket import socket
 
 from sandbox import limits
 from sandbox.backends import failures, host_facts, plan, preflight, program, refusals, slots, tool_rooms, workroot
+from sandbox.backends.bubblewrap_room import BubblewrapRoom
 from sandbox.backends.cuts import Asked, Cut, Cuts, by_signal, late_cut, with_usage
 from sandbox.backends.drills import NOT_HELD
 from sandbox.backends.naive import Naive
-from sandbox.backends.tool_rooms import Started
 from sandbox.backends.watch import Watch
 from sandbox.errors import SandboxCommandError, SandboxError
 from sandbox.limits import Bounds, Found, Group, Usage
@@ -72,9 +73,9 @@ class Bubblewrap:
         refusals.refuse_image(spec, "bubblewrap")
         filter_ = seccomp_program(self._architecture)
 
-        def start(room: SandboxSpec, listener: int) -> Started:
+        def start(room: SandboxSpec, listener: socket, _place: Path) -> BubblewrapRoom:
             group = self._group(room, stack)
-            return Started(self._launched(room, filter_, group, listener), group)
+            return BubblewrapRoom(self._launched(room, filter_, group, listener.fileno()), group)
 
         with ExitStack() as stack, tool_rooms.beside(spec, self._tool.path, self.owner(spec.slot), start) as both:
             both.ended = self._run(both.session, sink, Asked(stop, both.groups), filter_)

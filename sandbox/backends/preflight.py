@@ -114,7 +114,7 @@ def _probes(backend: Probed, scene: _Scene) -> Iterator[Probe]:
     yield drills.memory(backend)
     yield drills.sockets(backend)
     yield processor_drill.processors(backend)
-    yield from way_drills.ways(backend, scene.folder)
+    yield from way_drills.ways(backend, scene.folder, way_drills.in_python())
     yield lifeline_drill.lifeline(backend, scene.out, scene.binds)
     yield disk_drill.disk(backend, scene.folder, scene.out)
     yield drills.killing(backend, scene.out, scene.binds)

@@ -1,8 +1,9 @@
 """The rooms beside a session: further sandboxes, without its door, that run what the session hands over.
 
-A room shares the session's binds and one socket, which the host makes: the session gets it as a read-only bind, the
-room as a descriptor. Nobody of ours stands between them, so a command costs a fork, not a sandbox. A tool room runs
-commands as the session would; a server room is sealed: to it all is read-only, and the environment is its own.
+What kind of sandbox that is, a backend says by `Start`. A room shares the session's binds and one socket, which the
+host makes: the session gets it as a read-only bind, the room as a descriptor. Nobody of ours stands between them, so a
+command costs a fork, not a sandbox. A tool room runs commands as the session would; a server room is sealed: to it all
+is read-only, and the environment is its own.
 """
 
 import os
@@ -12,28 +13,46 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
-from sandbox.backends import failures, refusals
+from sandbox.backends import refusals
 from sandbox.door import listening
 from sandbox.errors import SandboxError
 from sandbox.limits import Group, Usage
-from sandbox.process.launch import Running
-from sandbox.process.tree import Ending
-from sandbox.spec import SERVER, TMP, TOOL, Bind, Exit, ExitKind, SandboxSpec, Stream
-from sandbox.streams import Outlet
+from sandbox.spec import SERVER, TMP, TOOL, Bind, Exit, ExitKind, SandboxSpec
 
-_HEAD_BYTES = 4096
 _END = bytes(8)
 """An order of no bytes, as `native/tool.h` says."""
 _END_S = 0.25
 
 
-@dataclass(frozen=True, slots=True)
-class Started:
-    """A sandbox that was started, and what holds it to its limits."""
+class Room(Protocol):
+    """A sandbox that was started to be a room."""
 
-    running: Running
-    group: Group | None
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """Give what holds it to its limits, where that can be asked."""
+        ...
+
+    def has_ended(self) -> bool:
+        """Tell whether it has ended by itself."""
+        ...
+
+    def end(self) -> Usage:
+        """End it and tell what it used; nobody in it lives after that."""
+        ...
+
+    def ensure_stood(self) -> None:
+        """Raise SandboxError when it, ended by now, never served."""
+        ...
+
+    def close(self) -> None:
+        """Let go of it, once it has been ended."""
+        ...
+
+
+Start = Callable[[SandboxSpec, socket.socket, Path], Room]
+"""Starts a sandbox that is to serve a listener, and may listen itself beside the place where that one does."""
 
 
 @dataclass(slots=True)
@@ -73,7 +92,7 @@ def _most(*peaks: int | None) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Room:
+class _Wanted:
     """One room to run: where it listens, by what name a session enters it, whether it is sealed."""
 
     socket: Path
@@ -82,12 +101,10 @@ class _Room:
 
 
 @contextmanager
-def beside(
-    spec: SandboxSpec, program: Path, owner: tuple[int, int], start: Callable[[SandboxSpec, int], Started]
-) -> Iterator[Both]:
+def beside(spec: SandboxSpec, program: Path, owner: tuple[int, int], start: Start) -> Iterator[Both]:
     """Run the rooms that `spec` asks for, if any, for the length of the block; they are dead after that, all of them.
 
-    `start` starts a sandbox with a descriptor as its standard input. Raises SandboxError when a room never stood.
+    Raises SandboxError when a room never stood.
     """
     refusals.refuse_entries(spec)
     rooms = _rooms(spec)
@@ -102,40 +119,39 @@ def beside(
             listener = cleared.enter_context(listening(room.socket, owner))
             entry = (Bind(program, room.entry), Bind(room.socket, f"/run/{room.entry.removeprefix('/')}.sock"))
             both.session = replace(both.session, binds=(*both.session.binds, *entry))
-            started = start(_inside(spec, room, entry[0]), listener.fileno())
-            cleared.enter_context(_living(started, room, both))
+            started = start(_inside(spec, room, entry[0]), listener, room.socket)
+            cleared.enter_context(_living(started, room.socket, both))
             # The room's alone: once it is gone, callers are refused instead of waiting.
             listener.close()
         refusals.refuse_unsafe(both.session)
         yield both
 
 
-def _rooms(spec: SandboxSpec) -> tuple[_Room, ...]:
-    tools = () if spec.tools is None else (_Room(spec.tools.socket, TOOL, is_sealed=False),)
-    servers = () if spec.servers is None else (_Room(spec.servers.socket, SERVER, is_sealed=True),)
+def _rooms(spec: SandboxSpec) -> tuple[_Wanted, ...]:
+    tools = () if spec.tools is None else (_Wanted(spec.tools.socket, TOOL, is_sealed=False),)
+    servers = () if spec.servers is None else (_Wanted(spec.servers.socket, SERVER, is_sealed=True),)
     return (*tools, *servers)
 
 
 @contextmanager
-def _living(started: Started, place: _Room, both: Both) -> Iterator[None]:
-    room = started.running
+def _living(room: Room, place: Path, both: Both) -> Iterator[None]:
     try:
-        both.groups += () if started.group is None else (started.group,)
+        both.groups += room.groups
         try:
             yield
         finally:
-            fell = _has_ended(room)
+            fell = room.has_ended()
             if not both.is_cut:
-                _bid_end(place.socket, room)
-            ending = room.tree.end()
-        both.used += (Usage(ending.cpu_s, None, None, ()) if started.group is None else started.group.usage(),)
+                _bid_end(place, room)
+            used = room.end()
+        both.used += (used,)
         if fell:
-            _ensure_stood(room, ending)
+            room.ensure_stood()
     finally:
         room.close()
 
 
-def _bid_end(place: Path, room: Running) -> None:
+def _bid_end(place: Path, room: Room) -> None:
     """Ask the room to end by itself: the processor time of what is killed from outside is lost."""
     folder = os.open(place.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -146,16 +162,11 @@ def _bid_end(place: Path, room: Running) -> None:
     finally:
         os.close(folder)
     deadline = time.monotonic() + _END_S
-    while not _has_ended(room) and time.monotonic() < deadline:
+    while not room.has_ended() and time.monotonic() < deadline:
         time.sleep(0.001)
 
 
-def _has_ended(room: Running) -> bool:
-    room.tree.observe()
-    return room.tree.has_ended()
-
-
-def _inside(spec: SandboxSpec, room: _Room, entry: Bind) -> SandboxSpec:
+def _inside(spec: SandboxSpec, room: _Wanted, entry: Bind) -> SandboxSpec:
     shared = (bind for bind in spec.binds if not _is_the_sessions_own(bind, spec))
     binds = (replace(bind, writable=bind.writable and not room.is_sealed) for bind in shared)
     return replace(
@@ -179,11 +190,3 @@ def _is_the_sessions_own(bind: Bind, spec: SandboxSpec) -> bool:
 
 def _holds(target: str, home: str) -> bool:
     return home == target or home.startswith(f"{target}/") or target.startswith(f"{home}/")
-
-
-def _ensure_stood(room: Running, ending: Ending) -> None:
-    if ending.report.startswith("started"):
-        return
-    stderr = Outlet(room.stderr, Stream.STDERR, lambda _stream, _chunk: None, _HEAD_BYTES)
-    stderr.drain()
-    raise SandboxError(f"the room beside the session: {failures.explain(stderr.head.decode(errors='replace'))}")

@@ -53,6 +53,7 @@ def call(family, place):
 print(sys.argv[1], call(socket.AF_UNIX, "{DOOR}"), call(socket.AF_INET, ("127.0.0.1", {_PORT})))
 """
 _OPEN = "/cell/open"
+_CALLER = "/cell/caller"
 _LOOK = f'echo "$0" "${{OWN-nothing}}" $( (: >{_OPEN}/made) 2>/dev/null && echo written || echo refused)'
 _ITSELF = '"$@" session'
 _ALL = f"""
@@ -63,6 +64,24 @@ _NEITHER = "ENOENT ECONNREFUSED"
 _SHUT = "sessions can't ask their provider from this host: report these details"
 _NO_ROOM = "sessions can't run tools without their door on this host: report these details"
 _NO_SERVERS = "sessions can't start servers on this host: report these details"
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """What calls the door both ways inside: its words, but for a last one to tell it by, and the binds with it."""
+
+    words: tuple[str, ...]
+    binds: tuple[Bind, ...] = ()
+
+
+def in_python() -> Caller:
+    """Give the caller of sandboxes that have the host's /usr. Raises SandboxError."""
+    return Caller((system_python(), "-I", "-S", "-B", "-c", _CALL))
+
+
+def of_program(program: Path) -> Caller:
+    """Give the caller of sandboxes that have who knows what: `native/caller.c`, which needs nothing of theirs."""
+    return Caller((_CALLER, DOOR, str(_PORT)), (Bind(program, _CALLER),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +96,12 @@ class _Place:
     """What answers."""
 
 
-def ways(backend: Sandbox, folder: Path) -> Iterator[Probe]:
+def ways(backend: Sandbox, folder: Path, caller: Caller) -> Iterator[Probe]:
     """Judge the door and the rooms; `folder` is one that no guest can write."""
     try:
         with _answered(backend, folder) as place:
-            found = _called(backend, _ALL, place)
-            without = _called(backend, _ITSELF, None)["session"]
+            found = _called(backend, caller, _ALL, place)
+            without = _called(backend, caller, _ITSELF, None)["session"]
     except SandboxError as error:
         yield Probe("door and rooms", ok=False, detail=str(error), fix="do what the message says, then look again")
         return
@@ -135,12 +154,12 @@ def _answer(listener: socket.socket, word: bytes) -> None:
             caller.sendall(word)
 
 
-def _called(backend: Sandbox, text: str, place: _Place | None) -> defaultdict[str, str]:
+def _called(backend: Sandbox, caller: Caller, text: str, place: _Place | None) -> defaultdict[str, str]:
     """Run the shell's `text` on the call, with door and rooms if there is a place; give what each told, by name."""
     said = {Stream.STDOUT: bytearray(), Stream.STDERR: bytearray()}
     spec = SandboxSpec(
-        argv=("/bin/sh", "-ec", text, "sh", system_python(), "-I", "-S", "-B", "-c", _CALL),
-        binds=() if place is None else (Bind(place.open, _OPEN, writable=True),),
+        argv=("/bin/sh", "-ec", text, "sh", *caller.words),
+        binds=(*caller.binds, *(() if place is None else (Bind(place.open, _OPEN, writable=True),))),
         limits=LIMITS,
         cwd="/",
         env={"OWN": "own"},

@@ -110,10 +110,10 @@ static _Noreturn void mind(int caller) {
     tell(caller, status);
 }
 
-_Noreturn void serve_room(bool is_sealed) {
+_Noreturn void serve_room(int given, bool is_sealed) {
     has_own_environment = is_sealed;
     struct sigaction woken = {.sa_handler = wake};
-    int listener = fcntl(0, F_DUPFD_CLOEXEC, STDIO), nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    int listener = fcntl(given, F_DUPFD_CLOEXEC, STDIO), nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (listener < 0 || nothing < 0 || prctl(PR_SET_DUMPABLE, 0) != 0) _exit(NOT_RUN);
     for (int fd = 0; fd < STDIO; fd++) dup2(nothing, fd);
     /* Without SA_RESTART: a minder's end interrupts the wait for callers, and is reaped. */

@@ -1,8 +1,8 @@
 /* Runs a command in a room beside the session's sandbox, in place of itself. Its own name says which: /.tool, /.server.
  *
  *   tool COMMAND [ARGUMENT...]   in the session: same directory, environment, inputs, outputs and end as the command
- *   tool --serve                 in the room, with the listener as descriptor 0
- *   tool --serve-sealed          the same, with the room's environment for its commands instead of the session's
+ *   tool --serve [DESK]          in the room, with the listener as descriptor 0, or as what a caller of DESK is handed
+ *   tool --serve-sealed [DESK]   the same, with the room's environment for its commands instead of the session's
  */
 #define _GNU_SOURCE
 #include "tool.h"
@@ -76,9 +76,27 @@ static int run_there(char **words, int count) {
     _exit(NOT_RUN);
 }
 
+static _Noreturn void serve(const char *desk, bool is_sealed) {
+    if (!desk) serve_room(0, is_sealed);
+    char byte;
+    int listener;
+    union rights space = {{0}};
+    struct iovec body = {&byte, 1};
+    struct msghdr message = {
+        .msg_iov = &body, .msg_iovlen = 1, .msg_control = &space, .msg_controllen = CMSG_SPACE(sizeof listener)};
+    int there = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    snprintf(room.sun_path, sizeof room.sun_path, "%s", desk);
+    if (there < 0 || connect(there, (const struct sockaddr *)&room, sizeof room) != 0) fail(desk);
+    if (recvmsg(there, &message, MSG_CMSG_CLOEXEC) != 1) fail(desk);
+    struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
+    if (!rights || rights->cmsg_type != SCM_RIGHTS || rights->cmsg_len != CMSG_LEN(sizeof listener)) fail(desk);
+    memcpy(&listener, CMSG_DATA(rights), sizeof listener);
+    serve_room(listener, is_sealed);
+}
+
 int main(int count, char **words) {
-    if (count == 2 && strcmp(words[1], "--serve") == 0) serve_room(false);
-    if (count == 2 && strcmp(words[1], "--serve-sealed") == 0) serve_room(true);
+    if ((count == 2 || count == 3) && strcmp(words[1], "--serve") == 0) serve(words[2], false);
+    if ((count == 2 || count == 3) && strcmp(words[1], "--serve-sealed") == 0) serve(words[2], true);
     if (count < 2) {
         dprintf(2, "usage: tool COMMAND [ARGUMENT...]\n");
         return NOT_RUN;

@@ -22,7 +22,7 @@ union rights {
     long aligned;
 };
 
-/* Serves the listener on descriptor 0 until it is killed. Sealed, it gives its own environment to what it runs. */
-_Noreturn void serve_room(bool is_sealed);
+/* Serves a listener until it is killed. Sealed, it gives its own environment to what it runs. */
+_Noreturn void serve_room(int listener, bool is_sealed);
 
 #endif

@@ -19,7 +19,9 @@ _LAUNCHER = Program("launcher", ("launcher.c",))
 _SPAWNER = Program("spawner", ("spawner.c",))
 _TOOL = Program("tool", ("tool.c", "room.c"))
 _CONTAINER = Program("container", ("container.c", "forwarder.c"), links=(("-static",),))
-"""It runs in somebody else's file system, so it may need no library."""
+"""It runs in somebody else's file system, so it may need no library; likewise the next two."""
+_CONTAINER_TOOL = Program("container-tool", _TOOL.sources, links=(("-static",),))
+_CALLER = Program("caller", ("caller.c",), links=(("-static",),))
 _PID_ONE = Path(__file__).resolve().parent / "pid_one.py"
 _SPAWNER_ONE = Path(__file__).resolve().parent / "spawner_one.py"
 _TOOL_ONE = Path(__file__).resolve().parent / "tool_one.py"
@@ -94,12 +96,26 @@ def prepare_tool(folder: Path, compiler: str | None = None) -> ToolProgram:
     return ToolProgram(built, "native")
 
 
-def prepare_container(folder: Path, compiler: str | None = None) -> Path:
-    """Put the container's init below `folder`; nothing stands in for it. Raises SandboxUnavailableError."""
-    built = build(folder, _CONTAINER, compiler)
+@dataclass(frozen=True, slots=True)
+class ContainerTools:
+    """What is bound into containers."""
+
+    init: Path
+    tool: Path
+    caller: Path
+    """For preflight."""
+
+
+def prepare_container(folder: Path, compiler: str | None = None) -> ContainerTools:
+    """Put what containers need below `folder`; nothing stands in for it. Raises SandboxUnavailableError."""
+    programs = (_CONTAINER, _CONTAINER_TOOL, _CALLER)
+    return ContainerTools(*(_static(build(folder, program, compiler)) for program in programs))
+
+
+def _static(built: Path | Unbuilt) -> Path:
     if isinstance(built, Unbuilt):
         raise SandboxUnavailableError(
-            f"the container's init can't be built: {built.reason} (it is linked statically: apt-get install libc6-dev)"
+            f"a container's init can't be built: {built.reason} (it is linked statically: apt-get install libc6-dev)"
         )
     return built
 

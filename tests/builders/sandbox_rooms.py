@@ -12,6 +12,7 @@ from pathlib import Path
 
 import sandbox
 from sandbox.backends.bubblewrap import Bubblewrap
+from sandbox.backends.docker import Docker
 
 AN_ORDINARY_USER = 4242
 _DROP = ("setpriv", f"--reuid={AN_ORDINARY_USER}", f"--regid={AN_ORDINARY_USER}", "--clear-groups")
@@ -31,6 +32,22 @@ def work_root() -> Path:
 def bubblewrap(compiler=None) -> Bubblewrap:
     """Give the run's backend, with the tools of that compiler."""
     return Bubblewrap(work_root() / f"work-{compiler}", compiler)
+
+
+@cache
+def docker(url, image) -> Docker:
+    """Give the run's backend on an engine of the tests', as long as that one lives."""
+    return Docker(work_root() / "docker", image, url)
+
+
+def a_backend(request):
+    """Give the backend of a fixture's parameter: bubblewrap with our programs or their stand-ins, or docker."""
+    match request.param:
+        case "docker":
+            engine, image = (request.getfixturevalue(name) for name in ("docker_engine", "docker_python_image"))
+            return docker(engine.url, image)
+        case kind:
+            return bubblewrap({"native": None, "python": ""}[kind])
 
 
 def users():

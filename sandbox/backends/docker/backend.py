@@ -12,8 +12,9 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from socket import socket
 
-from sandbox.backends import refusals, slots, workroot
+from sandbox.backends import refusals, slots, tool_rooms, workroot
 from sandbox.backends.cuts import by_signal, with_usage
 from sandbox.backends.docker import preflight
 from sandbox.backends.docker.container import OWNER_LABEL, ROOT_LABEL, Json, Place, container
@@ -21,8 +22,10 @@ from sandbox.backends.docker.engine import DEFAULT_URL, Engine
 from sandbox.backends.docker.images import EngineImages
 from sandbox.backends.docker.life import End, Life, Order
 from sandbox.backends.docker.owners import is_dead, this_process
+from sandbox.backends.docker.room import ContainerRoom, Desk, open_room
 from sandbox.backends.docker.talk import LastWord
-from sandbox.errors import SandboxCommandError, SandboxError, SandboxRefusedError, SandboxUnavailableError
+from sandbox.errors import SandboxCommandError, SandboxError, SandboxUnavailableError
+from sandbox.limits import Group
 from sandbox.process.tools import prepare_container
 from sandbox.seccomp import architecture_here
 from sandbox.seccomp import program as seccomp_program
@@ -45,11 +48,12 @@ class Docker:
         self._filter = seccomp_program(architecture_here())
         self._drops = os.geteuid() == 0
         self._root = str(root)
+        self._tools = prepare_container(root / "bin")
         with ExitStack() as on_failure:
             self._engine = on_failure.enter_context(Engine(url or DEFAULT_URL, pulls=pulls))
             self._place = Place(
                 image=self._engine.images.load(image),
-                init=prepare_container(root / "bin"),
+                init=self._tools.init,
                 labels={ROOT_LABEL: self._root, OWNER_LABEL: this_process()},
             )
             self.reap()
@@ -72,11 +76,18 @@ class Docker:
         `peak_processes` is unknown.
         Raises SandboxCommandError when the container stood but the command could not be executed.
         """
-        return self._run(spec, sink, stop, self._filter)
+
+        def start(room: SandboxSpec, listener: socket, place: Path) -> ContainerRoom:
+            desk = Desk(place.with_name(f"{place.name}.desk"), self.owner(spec.slot), listener)
+            return open_room(self._engine, Order(room, self._filter, sink), self._body, desk)
+
+        with tool_rooms.beside(spec, self._tools.tool, self.owner(spec.slot), start) as both:
+            both.ended = self._run(Order(both.session, self._filter, sink), stop, both.groups)
+        return both.whole()
 
     def run_unfiltered(self, spec: SandboxSpec, sink: Sink, stop: Callable[[], bool]) -> Exit:
         """Run without our system-call filter: for probes of what the engine's own holds. Never for guests."""
-        return self._run(spec, sink, stop, b"")
+        return self._run(Order(spec, b"", sink), stop)
 
     def facts(self) -> Facts:
         """Say what enforces the containment."""
@@ -91,6 +102,8 @@ class Docker:
             "engine_security": found.security,
             "seccomp_sha256": hashlib.sha256(self._filter).hexdigest(),
             "init_sha256": hashlib.sha256(self._place.init.read_bytes()).hexdigest(),
+            "init": "native",
+            "tool": "native",
             "uids": "one per slot" if self._drops else "the worker's own",
             "limits": "cgroups of the engine, and rlimits",
             "memory": "per container, by cgroup, without swap",
@@ -105,7 +118,7 @@ class Docker:
 
     def preflight(self, scratch: Path) -> tuple[Probe, ...]:
         """Prove containment by effect below `scratch`, as `Sandbox.preflight` says."""
-        return preflight.probe(self, scratch)
+        return preflight.probe(self, scratch, self._tools.caller)
 
     def reap(self) -> int:
         """Remove what dead owners with our root left on the engine; tell how many containers that were."""
@@ -114,18 +127,15 @@ class Docker:
             self._engine.remove(one)
         return len(left)
 
-    def _run(self, spec: SandboxSpec, sink: Sink, stop: Callable[[], bool], filter_: bytes) -> Exit:
-        if spec.tools is not None or spec.servers is not None:
-            raise SandboxRefusedError("the docker sandbox has no rooms: run agents that need them in bubblewrap")
-        refusals.refuse_entries(spec)
-        refusals.refuse_unsafe(spec)
+    def _run(self, order: Order, stop: Callable[[], bool], rooms: tuple[Group, ...] = ()) -> Exit:
+        refusals.refuse_unsafe(order.spec)
         if stop():
             return Exit(kind=ExitKind.STOPPED, wall_s=0.0)
         # Whatever the sink or `stop` raised: nothing lives on.
         with ExitStack() as left:
-            life = Life(self._engine, self._body(spec), Order(spec, filter_, sink), left)
-            end = life.end(life.until_end(stop, ()))
-        return replace(with_usage(_exit_of(spec, end), end.usage), cut=end.over_cap)
+            life = Life(self._engine, self._body(order.spec), order, left)
+            end = life.end(life.until_end(stop, rooms))
+        return replace(with_usage(_exit_of(order.spec, end), end.usage), cut=end.over_cap)
 
     def _body(self, spec: SandboxSpec) -> Json:
         place = self._place if spec.image is None else replace(self._place, image=self.images.load(spec.image))
@@ -136,9 +146,6 @@ def _exit_of(spec: SandboxSpec, end: End) -> Exit:
     cpu_s = None if end.word is None else end.word.cpu_s
     if end.cut is not None:
         return Exit(kind=end.cut.kind, limit=end.cut.limit, wall_s=end.wall_s, cpu_s=cpu_s)
-    if end.engine.was_out_of_memory:
-        touched = ("memory",)
-        return Exit(kind=ExitKind.LIMIT, limit="memory", wall_s=end.wall_s, cpu_s=cpu_s, limits_touched=touched)
     match end.word:
         case LastWord("exited", code):
             return Exit(kind=ExitKind.EXITED, code=code, wall_s=end.wall_s, cpu_s=cpu_s)
@@ -151,5 +158,5 @@ def _exit_of(spec: SandboxSpec, end: End) -> Exit:
         case LastWord(kind, number):
             raise SandboxError(f"the container's init could not start {spec.argv[0]!r}: {kind} {number}")
         case None:
-            said = end.engine.message or "nothing"
+            said = end.message or "nothing"
             raise SandboxError(f"the container of {spec.argv[0]!r} was ended from outside; the engine says {said!r}")

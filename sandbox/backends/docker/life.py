@@ -3,12 +3,12 @@
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Thread
 
 from sandbox.backends.cuts import Asked, Cut, Cuts, late_cut
 from sandbox.backends.docker.container import Json
-from sandbox.backends.docker.engine import Ended, Engine
+from sandbox.backends.docker.engine import Engine
 from sandbox.backends.docker.meter import meter
 from sandbox.backends.docker.talk import Ear, LastWord, Talk, a_nonce, opening
 from sandbox.backends.docker.watch import Watch
@@ -33,7 +33,8 @@ class End:
     """All that is known of a container that is dead."""
 
     word: LastWord | None
-    engine: Ended
+    message: str
+    """The engine's, if it has something to say."""
     usage: Usage
     wall_s: float
     cut: Cut | None
@@ -52,7 +53,7 @@ class Life:
         self._outputs = tuple(Capped(stream, order.sink, cap) for stream in (Stream.STDOUT, Stream.STDERR))
         self._ear = Ear(nonce, self._outputs[1])
         said = opening(nonce, order.filter, order.spec.stdin)
-        self.talk = left.enter_context(Talk(engine.attach(self._id), said, self._outputs[0], self._ear))
+        self._talk = left.enter_context(Talk(engine.attach(self._id), said, self._outputs[0], self._ear))
         self._started = time.monotonic()
         engine.start(self._id)
         self._meter = meter(engine, self._id)
@@ -62,24 +63,35 @@ class Life:
         """Give the control group, if we can see it."""
         return self._meter.groups
 
+    @property
+    def is_over(self) -> bool:
+        """Tell whether the command has ended, or the container, as far as was heard."""
+        return self._talk.is_over
+
+    def hear(self, rest_ms: int = 0) -> None:
+        """Say and hear what there is, after waiting so long at most."""
+        Watch(self._talk).turn(rest_ms)
+
     def until_end(self, stop: Callable[[], bool], others: tuple[Group, ...]) -> Cut | None:
         """Wait for the command's end, or for a reason to end it: a stop, a limit of it, memory of `others`."""
         asked = Asked(stop, (*self.groups, *others))
-        return Watch(self.talk).until_end(Cuts(self._limits, self._outputs, asked))
+        return Watch(self._talk).until_end(Cuts(self._limits, self._outputs, asked))
 
     def end(self, cut: Cut | None = None) -> End:
         """End what has not ended; everybody in it is dead after that. Its account ends just before."""
         self._meter.look()
         with ExitStack() as heard:
-            if self.talk.is_over and cut is None:
-                self.talk.take_leave()
+            if self.is_over and cut is None:
+                self._talk.take_leave()
             else:
                 # Beside us: the engine answers only once somebody has heard what the dead container wrote.
                 killing = Thread(target=self._engine.kill, args=(self._id,), daemon=True)
                 killing.start()
                 heard.callback(killing.join, _DEATH_S)  # before we speak with the engine on the same connection
-            Watch(self.talk).drain(_DEATH_S)
+            Watch(self._talk).drain(_DEATH_S)
         ended = self._engine.wait(self._id, _DEATH_S)
         usage, wall_s = self._meter.used, time.monotonic() - self._started
+        if ended.was_out_of_memory:
+            usage = replace(usage, touched=tuple(dict.fromkeys(("memory", *usage.touched))))
         late = late_cut(self._outputs, usage)
-        return End(self._ear.last_word(), ended, usage, wall_s, cut or late, over_cap(self._outputs))
+        return End(self._ear.last_word(), ended.message, usage, wall_s, cut or late, over_cap(self._outputs))

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from sandbox.backends.drills import Unfiltered, told
 from sandbox.backends.verdicts import REPORT, judged
+from sandbox.backends.way_drills import of_program, ways
 from sandbox.errors import SandboxError
 from sandbox.spec import Bind, Exit, ExitKind, Limits, Probe, SandboxSpec, Sink, Stream
 
@@ -82,6 +83,7 @@ class _Room:
     """What the host prepared."""
 
     backend: Unfiltered
+    folder: Path
     out: Path
     secret: Path
 
@@ -102,8 +104,8 @@ class _Room:
         return SandboxSpec(argv=argv, binds=(Bind(self.out, _OUT, writable=True),), limits=limits, cwd="/")
 
 
-def probe(backend: Unfiltered, scratch: Path) -> tuple[Probe, ...]:
-    """Run the witness, the limits and the kill drill below `scratch`; every probe says what was seen."""
+def probe(backend: Unfiltered, scratch: Path, caller: Path) -> tuple[Probe, ...]:
+    """Run the witness and the drills below `scratch`, `caller` to call the door; every probe says what was seen."""
     try:
         with _room(backend, scratch) as room:
             saw, bare = room.run(_WITNESS), room.run_unfiltered(_WITNESS)
@@ -118,6 +120,7 @@ def probe(backend: Unfiltered, scratch: Path) -> tuple[Probe, ...]:
                 *_walls(saw, bare),
                 *_places(room, saw),
                 *_limits(room, saw),
+                *ways(backend, room.folder, of_program(caller)),
                 _kill_drill(room),
             )
     except SandboxError as error:
@@ -138,7 +141,7 @@ def _room(backend: Unfiltered, scratch: Path) -> Iterator[_Room]:
         os.chown(out, *backend.owner(0))
         secret = folder / "secret"
         secret.write_text("not for guests")
-        yield _Room(backend, out, secret)
+        yield _Room(backend, folder, out, secret)
     finally:
         shutil.rmtree(folder)
 

@@ -1,18 +1,23 @@
 """What is the docker backend's own: images, memory, what a dead worker leaves, what goes wrong."""
 
 import os
+import secrets
 import signal
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from sandbox.backends.docker import Docker
+from sandbox.backends.docker.container import Image, Place, container
 from sandbox.backends.docker.engine import Engine
-from sandbox.errors import SandboxError, SandboxRefusedError, SandboxUnavailableError
-from sandbox.spec import Bind, DiskSize, ExitKind, ServerRoom, ToolRoom
+from sandbox.backends.docker.life import Order
+from sandbox.backends.docker.room import Desk, open_room
+from sandbox.door import listening
+from sandbox.errors import SandboxError, SandboxUnavailableError
+from sandbox.process.tools import prepare_container
+from sandbox.spec import Bind, DiskSize, ExitKind, ToolRoom
 from sandbox.testing import LIMITS, Heard, script
 from tests.builders.disks import some_disks
 from tests.builders.sandbox_rooms import work_root
@@ -22,12 +27,16 @@ from tests.services.waiting import wait_until
 
 _WORKER = """
 import sys
+from dataclasses import replace
 from pathlib import Path
 from sandbox.backends.docker import Docker
+from sandbox.spec import ToolRoom
 from sandbox.testing import script
 root, image, url = sys.argv[1:]
 sink = lambda _stream, chunk: print(chunk.decode(), end="", flush=True)
-Docker(Path(root), image, url).run(script("trap '' TERM HUP INT; echo ready; sleep 100"), sink, lambda: False)
+stays = "trap '' TERM HUP INT; echo ready; sleep 100"
+spec = replace(script(f'/.tool sh -c "{stays}"; sleep 100'), tools=ToolRoom(Path(root) / "tools"))
+Docker(Path(root), image, url).run(spec, sink, lambda: False)
 """
 
 
@@ -155,10 +164,36 @@ def test_a_run_leaves_nothing_on_the_engine(box, docker_engine):
     assert docker_engine.containers() == []
 
 
-@pytest.mark.parametrize("asked", [{"tools": ToolRoom(Path("/socket"))}, {"servers": ServerRoom(Path("/socket"))}])
-def test_a_room_is_refused_rather_than_left_out(box, asked):
-    with pytest.raises(SandboxRefusedError, match="no rooms"):
-        _run(box, replace(script(""), **asked))
+@pytest.fixture
+def room():
+    folder = work_root() / f"room-{secrets.token_hex(4)}"
+    folder.mkdir()
+    yield ToolRoom(folder / "tools")
+    assert list(folder.iterdir()) == []
+
+
+def test_a_tool_room_leaves_nothing_on_the_engine_and_its_tools_are_in_the_account(box, docker_engine, room):
+    text = f"/.tool sh -c 'for i in {'1 ' * 70}; do sleep 20 & done'; exit 3"
+    exit_ = _run(box, replace(script(text), tools=room))
+    assert (exit_.code, exit_.peak_processes, exit_.limits_touched) == (3, 66, ("processes",))
+    assert docker_engine.containers() == []
+
+
+def test_memory_that_runs_out_in_a_tool_room_ends_the_session(box, room):
+    text = "/.tool dd if=/dev/zero of=/dev/null bs=100M count=1; sleep 100"
+    exit_ = _run(box, replace(script(text), tools=room, limits=replace(LIMITS, memory_bytes=32 << 20)))
+    assert (exit_.kind, exit_.limit, exit_.peak_memory_bytes) == (ExitKind.LIMIT, "memory", 32 << 20)
+
+
+def test_a_room_that_never_calls_for_its_listener_is_told_in_its_own_words(box, docker_engine, docker_image):
+    folder, owner = work_root(), box.owner(0)
+    place = Place(Image(docker_image, {}), prepare_container(folder / "docker" / "bin").init, {})
+    order = Order(script("echo no such place >&2"), b"", Heard())
+    with Engine(docker_engine.url, pulls=False) as engine, listening(folder / "idle", owner) as listener:
+        desk = Desk(folder / "idle.desk", owner, listener)
+        with pytest.raises(SandboxError, match="never stood: no such place"):
+            open_room(engine, order, lambda spec: container(spec, place, owner), desk)
+    assert docker_engine.containers() == []
 
 
 def test_what_an_image_sets_is_there_unless_the_spec_says_otherwise(make, docker_engine):
@@ -201,13 +236,13 @@ def _killed_worker(root, docker_engine, docker_image):
         os.kill(worker.pid, signal.SIGKILL)
 
 
-def test_a_killed_workers_container_ends_at_once_and_the_next_worker_removes_it(make, docker_engine, docker_image):
+def test_a_killed_workers_containers_end_at_once_and_the_next_worker_removes_them(make, docker_engine, docker_image):
     root = work_root() / "killed"
     _killed_worker(root, docker_engine, docker_image)
     wait_until(lambda: docker_engine.cli("ps", "--quiet") == "", 5)
-    assert len(docker_engine.containers()) == 1
+    assert len(docker_engine.containers()) == 2  # the session's and its tools'
     make(docker_image, root=work_root() / "another")
-    assert len(docker_engine.containers()) == 1
+    assert len(docker_engine.containers()) == 2
     make(docker_image, root=root)
     assert docker_engine.containers() == []
 

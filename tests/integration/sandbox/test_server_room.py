@@ -11,7 +11,7 @@ import pytest
 from sandbox.spec import Bind, ExitKind, ServerRoom, ToolRoom
 from sandbox.testing import Heard, script
 from tests.builders.doors import answering
-from tests.builders.sandbox_rooms import bubblewrap, system_python, work_root
+from tests.builders.sandbox_rooms import a_backend, system_python, work_root
 
 TRY = """
 import json, os, socket, sys
@@ -49,9 +49,9 @@ SEALED = {
 }
 
 
-@pytest.fixture(params=[None, ""], ids=["native", "python"])
+@pytest.fixture(params=["native", "python", "docker"])
 def backend(request):
-    return bubblewrap(request.param)
+    return a_backend(request)
 
 
 @pytest.fixture
@@ -83,7 +83,8 @@ def test_a_server_has_no_door_and_no_key_and_writes_nothing_that_its_session_see
     own, served = json.loads(own), json.loads(served)
     assert {name: own[name] for name in OPEN} == OPEN
     assert {name: served[name] for name in SEALED} == SEALED
-    assert served["environment"] == ["HOME", "LANG", "PATH", "PWD", "TMPDIR", "USER"]
+    engines = ["HOSTNAME"] if backend.facts()["backend"] == "docker" else []
+    assert served["environment"] == sorted(["HOME", "LANG", "PATH", "PWD", "TMPDIR", "USER", *engines])
     assert (served["read"], served["interfaces"], listed) == ("one\n", ["lo"], ["in"])
     assert sorted(entry.name for entry in (folder / "home").iterdir()) == ["made"]
 

@@ -17,7 +17,7 @@ from sandbox.errors import SandboxRefusedError
 from sandbox.spec import Bind, ExitKind, ToolRoom
 from sandbox.testing import LIMITS, Heard, script
 from tests.builders.doors import answering
-from tests.builders.sandbox_rooms import bubblewrap, system_python, work_root
+from tests.builders.sandbox_rooms import a_backend, system_python, work_root
 
 REACH = """
 import json, socket
@@ -37,9 +37,9 @@ BOTH = ["welcome\n", "welcome\n"]
 NEITHER = ["FileNotFoundError", "ConnectionRefusedError"]
 
 
-@pytest.fixture(params=[None, ""], ids=["native", "python"])
+@pytest.fixture(params=["native", "python", "docker"])
 def backend(request):
-    return bubblewrap(request.param)
+    return a_backend(request)
 
 
 @pytest.fixture
@@ -182,6 +182,7 @@ Bubblewrap(Path(root)).run(replace(script(text), tools=ToolRoom(Path(tools))), s
 """
 
 
+@pytest.mark.parametrize("backend", ["native"], indirect=True)
 def test_an_owner_that_is_killed_takes_the_tools_along(folder):
     mark = f"tool-whose-owner-is-killed-{secrets.token_hex(4)}"
     text = f"/.tool sh -c ': {mark}; setsid sleep 600 & echo ready; wait'"

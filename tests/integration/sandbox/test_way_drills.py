@@ -6,16 +6,20 @@ from dataclasses import replace
 import pytest
 
 from sandbox.backends.verdicts import REPORT
-from sandbox.backends.way_drills import ways
+from sandbox.backends.way_drills import in_python, of_program, ways
+from sandbox.process.tools import prepare_container
 from sandbox.spec import SERVER, TOOL, Bind
-from tests.builders.sandbox_rooms import bubblewrap, work_root
+from tests.builders.sandbox_rooms import a_backend, work_root
 
 IMPOSTOR = "/opt/impostor"
 
 
-@pytest.fixture(params=[None, ""], ids=["native", "python"])
+@pytest.fixture(params=["native", "python"])
 def backend(request):
-    return bubblewrap(request.param)
+    return a_backend(request)
+
+
+everywhere = pytest.mark.parametrize("backend", ["native", "python", "docker"], indirect=True)
 
 
 @pytest.fixture
@@ -31,6 +35,9 @@ class Changed:
     def __init__(self, inner, change):
         self._inner, self._change = inner, change
 
+    def facts(self):
+        return self._inner.facts()
+
     def owner(self, slot):
         return self._inner.owner(slot)
 
@@ -38,12 +45,19 @@ class Changed:
         return self._inner.run(self._change(spec), sink, stop)
 
 
+def looked(backend, folder):
+    is_docker = backend.facts()["backend"] == "docker"
+    caller = of_program(prepare_container(work_root() / "callers").caller) if is_docker else in_python()
+    return list(ways(backend, folder, caller))
+
+
 def broken(backend, folder, change):
-    return {probe.name: probe.fix for probe in ways(Changed(backend, change), folder) if not probe.ok}
+    return {probe.name: probe.fix for probe in looked(Changed(backend, change), folder) if not probe.ok}
 
 
+@everywhere
 def test_a_fit_host_passes_and_nothing_is_left(backend, folder):
-    assert [(probe.name, probe.ok) for probe in ways(backend, folder)] == [
+    assert [(probe.name, probe.ok) for probe in looked(backend, folder)] == [
         ("door", True),
         ("door, control", True),
         ("tool room", True),
@@ -53,6 +67,7 @@ def test_a_fit_host_passes_and_nothing_is_left(backend, folder):
     assert list(folder.iterdir()) == []
 
 
+@everywhere
 def test_a_door_that_leads_nowhere_fails(backend, folder):
     fixes = broken(backend, folder, lambda spec: replace(spec, door=None))
     assert list(fixes) == ["door"]
@@ -64,6 +79,7 @@ def test_a_port_that_does_not_lead_to_the_door_fails(backend, folder):
     assert list(broken(backend, folder, other)) == ["door"]
 
 
+@everywhere
 def test_a_door_for_who_asked_for_none_fails(backend, folder):
     doors = []
 
@@ -90,6 +106,7 @@ def in_place_of(room, program, spec):
     return replace(spec, argv=argv, binds=(*spec.binds, Bind(program, IMPOSTOR)), **without)
 
 
+@everywhere
 def test_a_tool_that_runs_beside_the_door_fails(backend, folder, no_room):
     roomless = lambda spec: in_place_of(TOOL, no_room, spec)  # noqa: E731 (one change)
     assert broken(backend, folder, roomless) == {"tool room": REPORT}
@@ -109,6 +126,7 @@ def test_a_server_that_runs_beside_the_door_fails(backend, folder, no_room):
     assert broken(backend, folder, roomless) == {"server room": REPORT}
 
 
+@everywhere
 def test_a_server_that_may_what_a_tool_may_fails(backend, folder, no_room):
     no_room.chmod(0o755)
     no_room.write_text(f'#!/bin/sh\nexec {TOOL} "$@"\n')
@@ -126,7 +144,7 @@ def test_a_server_that_runs_nothing_is_not_taken_for_one_that_is_sealed(backend,
 
 
 def test_a_session_that_does_not_finish_is_told_in_its_own_words(backend, folder):
-    (probe,) = ways(Changed(backend, lambda spec: replace(spec, tools=None)), folder)
+    (probe,) = looked(Changed(backend, lambda spec: replace(spec, tools=None)), folder)
     assert (probe.name, probe.ok) == ("door and rooms", False)
     assert "did not finish, exited 127" in probe.detail
     assert "/.tool" in probe.detail

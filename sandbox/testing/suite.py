@@ -1,146 +1,23 @@
 # ruff: noqa: S101 (a suite of tests, run by pytest in somebody's test folder)
-"""What every backend must do, as a suite: subclass `SandboxConformance`, give it `make`, run it with pytest.
-
-It asks nothing of the guest's side but sh and the commonest small programs, flock among them, and needs no test
-library itself.
-"""
+"""The suite itself."""
 
 import fcntl
 import json
 import os
-import shutil
-import socket
-import tempfile
-import threading
-from abc import abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
-from sandbox.door import listening
 from sandbox.errors import SandboxCommandError, SandboxRefusedError
-from sandbox.spec import DOOR, Bind, Door, Exit, ExitKind, Limits, Sandbox, SandboxSpec, Stream
+from sandbox.spec import DOOR, Bind, ExitKind, Stream
+from sandbox.testing.rooms import RoomsConformance
+from sandbox.testing.stage import LIMITS, OUT, Guarantee, Heard, is_raised, script
 
-_OUT = "/cell/out"
 _SIGXFSZ = 25
 _SIGKILL = 9
 
-LIMITS = Limits(
-    wall_s=20.0,
-    memory_bytes=1 << 30,
-    processes=64,
-    file_size_bytes=1 << 20,
-    open_files=256,
-    output_bytes=100_000,
-    tmp_bytes=1 << 20,
-)
 
-
-class Guarantee(StrEnum):
-    """What a backend may say that it lacks."""
-
-    READ_ONLY = "what is bound read-only can't be written"
-    HIDDEN_HOST = "nothing of the host is there but /usr"
-    NO_NETWORK = "there is no network but loopback"
-    DOOR = "a door is the one way out"
-    SIZED_TMP = "the place for temporary files is private and has a size"
-    CONTAINED = "preflight proves containment"
-
-
-@dataclass(slots=True)
-class Heard:
-    """A sink that keeps what it gets."""
-
-    chunks: list[bytes] = field(default_factory=list)
-    stdout: bytes = b""
-    stderr: bytes = b""
-
-    def __call__(self, stream: Stream, chunk: bytes) -> None:
-        """Take a chunk."""
-        self.chunks.append(chunk)
-        if stream is Stream.STDOUT:
-            self.stdout += chunk
-        else:
-            self.stderr += chunk
-
-
-def script(text: str, *binds: Bind) -> SandboxSpec:
-    """Make the spec that runs a shell script."""
-    return SandboxSpec(argv=("/bin/sh", "-c", text), binds=binds, limits=LIMITS, cwd="/")
-
-
-class SandboxConformance:
-    """The suite. Its folder is searchable by everybody, because a backend may give up root.
-
-    Where a backend differs it says so, and is then held to what it says: by `guest`, by `added_environment`, and by
-    `lacks`, which turns the tests of a guarantee around.
-    """
-
-    added_environment: frozenset[str] = frozenset()
-    """Variables that the guest has besides those that every backend gives it."""
-    lacks: frozenset[Guarantee] = frozenset()
-    netcat: str = "nc"
-    """What the guest's shell calls to speak with a port."""
-
-    @abstractmethod
-    def make(self, folder: Path) -> Sandbox:
-        """Make the backend under test; it may keep things below `folder`."""
-
-    def guest(self, slot: int) -> tuple[int, int]:
-        """Give the uid and gid that the guest of `slot` sees as its own."""
-        del slot
-        return (1000, 1000)
-
-    def holds(self, guarantee: Guarantee, seen: object) -> None:
-        """Assert that the guarantee was seen to hold, or to be lacking where the backend says that it is."""
-        assert bool(seen) is (guarantee not in self.lacks), guarantee
-
-    def setup_method(self) -> None:
-        """Give each test a folder and a backend."""
-        self.folder = Path(tempfile.mkdtemp(prefix="sandbox-"))
-        self.folder.chmod(0o711)
-        self.backend = self.make(self.folder)
-
-    def teardown_method(self) -> None:
-        """Let go of the backend and remove the folder."""
-        self.backend.close()
-        shutil.rmtree(self.folder)
-
-    def out(self, slot: int = 0) -> Bind:
-        """Make a writable bind that belongs to `slot`."""
-        place = self.folder / f"out-{slot}"
-        place.mkdir(mode=0o700)
-        os.chown(place, *self.backend.owner(slot))
-        return Bind(place, _OUT, writable=True)
-
-    @contextmanager
-    def door(self, port: int) -> Iterator[Door]:
-        """Answer slot 0's guest, once, with all that it said."""
-        place = self.folder / "door"
-
-        def answer() -> None:
-            try:
-                caller = listener.accept()[0]
-            except OSError:  # shut down: nobody called
-                return
-            with caller, caller.makefile("rwb") as spoken:
-                spoken.write(b"heard " + spoken.readline())
-
-        with listening(place, self.backend.owner(0)) as listener:
-            answering = threading.Thread(target=answer)
-            answering.start()
-            try:
-                yield Door(place, port)
-            finally:
-                listener.shutdown(socket.SHUT_RDWR)
-                answering.join()
-
-    def run(self, spec: SandboxSpec, heard: Heard | None = None, stop: Callable[[], bool] = lambda: False) -> Exit:
-        """Run with a sink that may be forgotten."""
-        return self.backend.run(spec, heard or Heard(), stop)
+class SandboxConformance(RoomsConformance):
+    """The suite: what `Stage` says of a backend's differences holds here."""
 
     def test_an_exit_code_is_told(self) -> None:
         exit_ = self.run(script("exit 3"))
@@ -194,7 +71,7 @@ class SandboxConformance:
 
     def test_a_writable_bind_takes_what_is_written_as_the_slots_owner(self) -> None:
         bind = self.out(slot=1)
-        self.run(replace(script(f"echo kept > {_OUT}/file", bind), slot=1))
+        self.run(replace(script(f"echo kept > {OUT}/file", bind), slot=1))
         found = bind.source / "file"
         assert found.read_text() == "kept\n"
         assert (found.stat().st_uid, found.stat().st_gid) == self.backend.owner(1)
@@ -232,7 +109,7 @@ class SandboxConformance:
         with self.door(8123) as door:
             spec = replace(script(text), door=door)
             if Guarantee.DOOR in self.lacks:
-                assert _is_raised(SandboxRefusedError, lambda: self.run(spec))
+                assert is_raised(SandboxRefusedError, lambda: self.run(spec))
                 return
             assert (self.run(spec, heard).code, heard.stdout) == (0, b"heard hello\n"), heard.stderr
 
@@ -245,7 +122,7 @@ class SandboxConformance:
 
     def test_what_is_left_in_the_background_is_dead_when_run_returns(self) -> None:
         bind = self.out()
-        locked = f"exec 9>{_OUT}/lock; flock 9 || exit 9"
+        locked = f"exec 9>{OUT}/lock; flock 9 || exit 9"
         text = f"{locked}; trap '' TERM HUP INT; (setsid sleep 600 &) ; setsid sleep 600 & exit 0"
         assert self.run(script(text, bind)).code == 0
         with (bind.source / "lock").open("r+") as lock:
@@ -282,7 +159,7 @@ class SandboxConformance:
     def test_stop_before_the_start_leaves_nothing(self) -> None:
         bind = self.out()
         heard = Heard()
-        exit_ = self.run(script(f"exec 9>{_OUT}/lock; flock 9; sleep 600; echo end", bind), heard, lambda: True)
+        exit_ = self.run(script(f"exec 9>{OUT}/lock; flock 9; sleep 600; echo end", bind), heard, lambda: True)
         assert (exit_.kind, exit_.code, heard.stdout) == (ExitKind.STOPPED, None, b"")
         assert exit_.wall_s < 5  # noqa: PLR2004 (a bound for a slow machine)
         for lock in bind.source.iterdir():  # it may have come as far as that
@@ -297,7 +174,7 @@ class SandboxConformance:
 
     def test_a_sink_that_raises_ends_it_and_is_heard(self) -> None:
         bind = self.out()
-        text = f"exec 9>{_OUT}/lock; flock 9 && echo ready; sleep 600"
+        text = f"exec 9>{OUT}/lock; flock 9 && echo ready; sleep 600"
 
         def refuse(stream: Stream, _chunk: bytes) -> None:
             if stream is Stream.STDOUT:
@@ -312,7 +189,7 @@ class SandboxConformance:
         raise AssertionError("what the sink raised was not heard")
 
     def test_a_file_may_not_grow_past_its_limit(self) -> None:
-        spec = script(f"exec dd if=/dev/zero of={_OUT}/big bs=65536 count=100", self.out())
+        spec = script(f"exec dd if=/dev/zero of={OUT}/big bs=65536 count=100", self.out())
         exit_ = self.run(spec)
         assert (exit_.kind, exit_.signal, exit_.limits_touched) == (ExitKind.SIGNALED, _SIGXFSZ, ("file_size",))
 
@@ -326,13 +203,13 @@ class SandboxConformance:
 
     def test_a_command_that_is_not_there_is_told_apart(self) -> None:
         spec = replace(script(""), argv=("/nowhere/command",))
-        assert _is_raised(SandboxCommandError, lambda: self.run(spec))
+        assert is_raised(SandboxCommandError, lambda: self.run(spec))
 
     def test_a_source_behind_a_symlink_is_refused(self) -> None:
         (self.folder / "real").mkdir()
         (self.folder / "link").symlink_to("real")
         for source in (self.folder / "link", self.folder / "link" / "..", self.folder / "absent"):
-            assert _is_raised(SandboxRefusedError, partial(self.run, script("", Bind(source, "/cell/x"))))
+            assert is_raised(SandboxRefusedError, partial(self.run, script("", Bind(source, "/cell/x"))))
 
     def test_unsafe_targets_are_refused(self) -> None:
         out = self.out()
@@ -351,16 +228,16 @@ class SandboxConformance:
             "/.server",
         ):
             spec = script("", out, Bind(out.source, target))
-            assert _is_raised(SandboxRefusedError, partial(self.run, spec)), target
+            assert is_raised(SandboxRefusedError, partial(self.run, spec)), target
 
     def test_words_that_hold_a_nul_or_are_too_many_are_refused(self) -> None:
         for argv in (("a\0b",), ("a",) * 10_000, ("a" * 200_000,), ()):
             spec = replace(script(""), argv=argv)
-            assert _is_raised(SandboxRefusedError, partial(self.run, spec))
+            assert is_raised(SandboxRefusedError, partial(self.run, spec))
 
     def test_limits_that_are_nothing_are_refused(self) -> None:
         for limits in (replace(LIMITS, wall_s=0.0), replace(LIMITS, processes=0), replace(LIMITS, tmp_bytes=-1)):
-            assert _is_raised(SandboxRefusedError, partial(self.run, replace(script(""), limits=limits)))
+            assert is_raised(SandboxRefusedError, partial(self.run, replace(script(""), limits=limits)))
 
     def test_a_limit_looser_than_the_hosts_own_leaves_the_hosts(self) -> None:
         limits = replace(LIMITS, open_files=1 << 40, file_size_bytes=1 << 60)
@@ -374,11 +251,3 @@ class SandboxConformance:
     def test_preflight_proves_containment_here(self) -> None:
         probes = self.backend.preflight(self.folder / "scratch")
         self.holds(Guarantee.CONTAINED, len(probes) > 1 and all(probe.ok for probe in probes))
-
-
-def _is_raised(kind: type[Exception], act: Callable[[], object]) -> bool:
-    try:
-        act()
-    except kind:
-        return True
-    return False
