@@ -20,6 +20,7 @@ from farm.ports import (
     BlobStore,
     Clock,
     Dispatcher,
+    DrainOrders,
     Events,
     HostRegistry,
     Leadership,
@@ -49,6 +50,7 @@ class Exchange:
     leases: LeaseBook
     signals: Signals
     hosts: HostRegistry
+    orders: DrainOrders
     events: Events
     leadership: Leadership
     live: LiveNotes
@@ -130,6 +132,7 @@ def connect(url: str) -> Exchange:
         leases=server.leases,
         signals=server.signals,
         hosts=server.hosts,
+        orders=server.orders,
         events=server.events,
         leadership=server.leadership,
         live=server.live,
@@ -163,6 +166,7 @@ def worker_environment(settings: FarmSettings, exchange_url: str, store_url: str
     access = settings.store_access
     named = {
         "FARM_REDIS_URL": exchange_url,
+        "FARM_PRIVATE": "true" if settings.redis_url is None else None,
         "FARM_STORE": store_url,
         "FARM_S3_ENDPOINT_URL": access.endpoint_url,
         "FARM_S3_REGION": access.region,

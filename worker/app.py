@@ -19,6 +19,7 @@ from farm.errors import SpecError
 from farm.model import Ticket
 from worker import bootstrap
 from worker.cell.line import CellLine
+from worker.health.duty import Duty
 from worker.health.fitness import Fitness
 from worker.health.shutdown import ShutdownFlag
 from worker.tasks import carry
@@ -31,6 +32,8 @@ class _Process:
     flag: ShutdownFlag = field(default_factory=ShutdownFlag)
     fitness: Fitness = field(default_factory=Fitness)
     line: CellLine | None = None
+    duty: Duty | None = None
+    """Of the main process."""
     is_ending: bool = False
 
     def run(self, ticket: Ticket) -> None:
@@ -58,22 +61,31 @@ def _prepare_host(**_: object) -> None:
         bootstrap.open_store()
         bootstrap.clear_root()
         bootstrap.warm_up()
-        for name in bootstrap.first_queues():
-            app.amqp.queues.select_add(bootstrap.queue_named(name))
+        _process.duty = bootstrap.make_duty(_process.fitness)
+        _select(bootstrap.first_queues(_process.duty))
     except SpecError as error:
         sys.stderr.write(f"{error}\n")
         raise SystemExit(error.exit_code) from error
 
 
+def _select(queues: frozenset[str]) -> None:
+    """Choose what the consumer, which is not there yet, begins with."""
+    app.amqp.queues.deselect([*app.amqp.queues])
+    for name in queues:
+        app.amqp.queues.select_add(bootstrap.queue_named(name))
+
+
 @signals.worker_ready.connect
 def _start_heart(sender: Any, **_: object) -> None:  # noqa: ANN401 (celery's consumer has no type)
     bootstrap.watch_lifeline()
-    slots, fitness = sender.controller.concurrency, _process.fitness
+    if _process.duty is None:
+        return
 
     def take_from(queues: frozenset[str]) -> None:
         sender.call_soon(bootstrap.take_from, sender, queues)
 
-    bootstrap.make_heartbeat(slots, lambda: len(state.active_requests), fitness, take_from).start()
+    pool = bootstrap.Pool(sender.controller.concurrency, lambda: len(state.active_requests), take_from)
+    bootstrap.make_heartbeat(pool, _process.fitness, _process.duty).start()
 
 
 @signals.task_received.connect

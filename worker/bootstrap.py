@@ -6,11 +6,12 @@ import signal
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing, suppress
+from dataclasses import dataclass
 from functools import cache
 from urllib.parse import urlsplit
 
 from farm import telemetry
-from farm.adapters import celery, redis, system_clock
+from farm.adapters import celery, memory, redis, system_clock
 from farm.errors import SpecError, TransientError
 from farm.model import ANY_IMAGE, Host, PluginGroup, image_need, program_need, provider_need, sandbox_need
 from farm.model import offers as host_offers
@@ -26,10 +27,11 @@ from worker.cell.janitor import Janitor
 from worker.cell.line import CellLine
 from worker.cell.ports import DoorPorts, Exchange, LinePorts, Place, Timing, Truth
 from worker.gateway import Gateway, Upstream
+from worker.health.drain import Drain
+from worker.health.duty import Duty, FarmWords
 from worker.health.fitness import Fitness
 from worker.health.git_probe import git_probe
 from worker.health.heartbeat import Heartbeat
-from worker.health.intake import wanted
 from worker.health.shutdown import ShutdownFlag, SignalsOrShutdown
 from worker.providers import Provider, ensure_translated, key_of, read_providers
 from worker.settings import WorkerSettings
@@ -90,6 +92,12 @@ def offers() -> tuple[str, ...]:
 
 
 @cache
+def _exchange() -> redis.RedisFarm:
+    """Give the main process its connections."""
+    return redis.connect(redis_url())
+
+
+@cache
 def _own_sandbox() -> Sandbox:
     """Give the main process a sandbox of its own: the slots, which are forked, share none."""
     return make_sandbox()
@@ -101,14 +109,25 @@ def _host_offers() -> tuple[str, ...]:
     return (*offers(), *images)
 
 
-def first_queues() -> frozenset[str]:
-    """Name the queues to take from at once; while Redis does not say which there are, the heartbeat finds them."""
-    try:
-        with closing(redis.connect(redis_url())) as exchange:
-            asked = exchange.queues.known()
-    except TransientError:
-        asked = ()
-    return wanted(asked, frozenset((*_host_offers(), sandbox_need(read_settings().sandbox))))
+def make_duty(fitness: Fitness) -> Duty:
+    """Find out whether this host is drained, and what the farm says to it, as far as Redis answers."""
+    settings, exchange = read_settings(), _exchange()
+    orders = memory.MemoryDrainOrders() if settings.private else exchange.orders
+    duty = Duty(
+        settings.host,
+        FarmWords(orders, exchange.queues),
+        fitness,
+        Drain(None if settings.private else settings.root),
+    )
+    with suppress(TransientError):
+        duty.look()
+    exchange.close()  # the slots, which are forked, share no connection
+    return duty
+
+
+def first_queues(duty: Duty) -> frozenset[str]:
+    """Name the queues to take from at once; the heartbeat finds the later ones."""
+    return duty.queues(frozenset((*_host_offers(), sandbox_need(read_settings().sandbox))))
 
 
 def image_offers(sandbox: Sandbox) -> tuple[str, ...]:
@@ -220,7 +239,7 @@ def make_line(flag: ShutdownFlag, fitness: Fitness) -> CellLine:
         sandbox = undo.enter_context(closing(make_sandbox()))
         ports = LinePorts(
             exchange=Exchange(
-                exchange.leases, SignalsOrShutdown(exchange.signals, flag), exchange.events, exchange.live
+                exchange.leases, SignalsOrShutdown(exchange.signals, flag, fitness), exchange.events, exchange.live
             ),
             truth=Truth(store.blobs, store.records),
             sandbox=sandbox,
@@ -243,30 +262,43 @@ def make_line(flag: ShutdownFlag, fitness: Fitness) -> CellLine:
         return line
 
 
-def make_heartbeat(
-    slots: int, busy: Callable[[], int], fitness: Fitness, take_from: Callable[[frozenset[str]], None]
-) -> Heartbeat:
-    """Build this worker's heartbeat; `busy` counts the slots at work, `take_from` chooses the queues of tickets."""
-    settings, clock, exchange = read_settings(), system_clock.SystemClock(), redis.connect(redis_url())
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """The slots, as Celery sees them."""
+
+    slots: int
+    busy: Callable[[], int]
+    """Count those at work."""
+    take_from: Callable[[frozenset[str]], None]
+    """Choose the queues that they get tickets from."""
+
+
+def make_heartbeat(pool: Pool, fitness: Fitness, duty: Duty) -> Heartbeat:
+    """Build this worker's heartbeat, which follows what the farm says to it."""
+    settings, clock = read_settings(), system_clock.SystemClock()
 
     def facts() -> Host:
-        problem = fitness.problem
+        problem, draining = fitness.problem, duty.draining
         return Host(
             id=f"{settings.host}/{os.getpid()}",
-            slots=slots if problem is None else 0,
-            busy=busy(),
+            slots=pool.slots if problem is None and draining is None else 0,
+            busy=pool.busy(),
             version=__version__,
             sandbox=settings.sandbox,
             offers=_host_offers(),
             seen_at=clock.now(),
             problem=problem,
+            draining=draining,
+            order=duty.order,
         )
 
-    def look(host: Host) -> None:
-        is_fit = fitness.problem is None
-        take_from(wanted(exchange.queues.known(), host_offers(host)) if is_fit else frozenset())
+    def look(host: Host) -> bool:
+        try:
+            return duty.look()
+        finally:
+            pool.take_from(duty.queues(host_offers(host)))
 
-    return Heartbeat(exchange.hosts, facts, look, clock)
+    return Heartbeat(_exchange().hosts, facts, look, clock)
 
 
 def watch_lifeline() -> None:

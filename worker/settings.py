@@ -44,6 +44,9 @@ class WorkerSettings(FarmSettings):
     lifeline: bool = False
     """Standard input is a pipe from whoever started us: at its end, end at once; SIGTERM stops running cells."""
 
+    private: bool = False
+    """The queue is that of the one run that started us: what the farm's hosts are told is not for us."""
+
     @model_validator(mode="after")
     def _rhythm_holds(self) -> Self:
         if self.beat_s > _MOST_BEAT_S or _BEATS_A_LEASE * self.beat_s > self.lease_ttl_s:

@@ -13,11 +13,13 @@ from farm.reporting.text import one_line
 def describe(host: Host, now: datetime) -> list[str]:
     """Say in a few lines what the worker does and offers; images, of which an engine may have hundreds, are counted."""
     age_s = max(0.0, (now - host.seen_at).total_seconds())
-    at_work = f"{host.busy}/{host.slots} slots busy, heartbeat {age_s:.0f} s ago"
+    at_work = f"{host.busy}/{host.slots} slots busy" if host.hindrance is None else f"{host.busy} cells still run"
     what = f"sandbox {one_line(host.sandbox, most=40)}, farm {one_line(host.version, most=40)}"
-    lines = [f"{one_line(host.id, most=120)}: {at_work}, {what}"]
+    lines = [f"{one_line(host.id, most=120)}: {at_work}, heartbeat {age_s:.0f} s ago, {what}"]
     if host.problem is not None:
         lines.append(f"  takes nothing more: {one_line(host.problem)}")
+    if host.draining is not None:
+        lines.append(f"  takes nothing more: {one_line(host.draining)}; `farm undrain {host.name}` lets it work again")
     offered = [one_line(offer, most=80) for offer in host.offers if not is_image(offer)]
     images = len(host.offers) - len(offered)
     if images:

@@ -12,6 +12,8 @@ VERBS: dict[str, str] = {
     "worker": "Run cells on this host.",
     "provider": "Answer model requests from a script, to try a sweep for free.",
     "hosts": "List the workers that are alive, and what they offer.",
+    "drain": "Let a host take no more cells.",
+    "undrain": "Let a drained host take cells again.",
     "status": "Show how far the sweeps are.",
     "cancel": "End a sweep: stop its running cells and settle.",
     "resume": "Go on with a sweep that was interrupted.",

@@ -65,6 +65,7 @@ class Shell:
         self._idle: frozenset[str] = frozenset()
         """The queues that a host takes from which has a slot free."""
         self._problem: str | None = None
+        self._hindrance: str | None = None
         self._bug = ""
         self.close: Ended | None = None
         self.is_left_open = False
@@ -118,6 +119,7 @@ class Shell:
         self._slots = sum(host.slots for host in hosts if self._queues.served((host,)))
         self._idle = self._queues.served(host for host in hosts if host.slots > host.busy)
         self._problem = next((f"{host.id}: {host.problem}" for host in hosts if host.problem is not None), None)
+        self._hindrance = next((f"{host.id}: {host.hindrance}" for host in hosts if host.hindrance is not None), None)
         self._unserved = next(unserved(self._records.plan, hosts), None)
         self._tell(on.SlotsChanged(self._slots))
 
@@ -183,7 +185,7 @@ class Shell:
         if self._state.paused_from is not None:
             return f"the last {self._state.breaker.streak} results are unusable; earlier cells decide whether to go on"
         if self._slots == 0 and not self.is_over:
-            return self._unserved or f"no host works: {self._problem or 'start a worker'}"
+            return self._unserved or f"no host works: {self._hindrance or 'start a worker'}"
         held_up = self._unserved or self._on_hold()
         if held_up is not None:
             return held_up

@@ -6,6 +6,7 @@ from farm.model.base import Value
 from farm.model.canonical import canonical_json, parse_record
 from farm.model.digest import Digest
 from farm.model.door import CellBudget, DoorReport, ModelUse, RequestEnd, Wire
+from farm.model.drain import DrainKind, DrainOrder
 from farm.model.evidence import (
     Artifact,
     AttemptCleanup,
@@ -112,6 +113,8 @@ __all__ = [
     "Direction",
     "DispatchPolicy",
     "DoorReport",
+    "DrainKind",
+    "DrainOrder",
     "EventKind",
     "Evidence",
     "ExitKind",

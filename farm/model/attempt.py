@@ -56,6 +56,8 @@ class Refusal(StrEnum):
     """Not the cell's current attempt."""
     UNFIT = "unfit"
     """This worker takes nothing more, whoever offers it: its host is unhealthy."""
+    DRAINED = "drained"
+    """This worker takes nothing for now, whoever offers it."""
 
 
 class StopReason(StrEnum):
@@ -68,6 +70,8 @@ class StopReason(StrEnum):
     """Not ordered by anybody: the worker found that it has no right any more; it writes nothing."""
     SHUTDOWN = "shutdown"
     """This worker is being stopped; the cell goes back to the coordinator."""
+    DRAIN = "drain"
+    """This worker's host is drained at once; the cell goes back to the coordinator."""
 
 
 class Claim(Value):
@@ -87,7 +91,7 @@ class Host(Value):
     id: str
     """`<host>/<process>`: of one worker."""
     slots: int
-    """How many cells it takes at once; 0 where it has a problem."""
+    """How many cells it takes at once; 0 where it has a problem or is drained."""
     busy: int
     version: str
     sandbox: str
@@ -96,6 +100,20 @@ class Host(Value):
     """What its cells find there: providers with a key, agents' programs at their versions, images."""
     problem: str | None = None
     """Why it takes nothing more until a person has looked."""
+    draining: str | None = None
+    """Who drained it; it takes nothing more until it is undrained."""
+    order: str | None = None
+    """The id of the last order that it has obeyed."""
+
+    @property
+    def name(self) -> str:
+        """Name the machine: orders are for all workers of one."""
+        return self.id.partition("/")[0]
+
+    @property
+    def hindrance(self) -> str | None:
+        """Why it takes nothing; None: it works."""
+        return self.problem or self.draining
 
 
 class EventKind(StrEnum):

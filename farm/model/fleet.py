@@ -68,14 +68,24 @@ def offers(host: Host) -> frozenset[str]:
 
 
 def unserved(plan: Plan, hosts: Iterable[Host]) -> Iterator[str]:
-    """Yield, for each arm (and image) that none of `hosts` can run, what the one that is nearest to it lacks."""
-    offered = [offers(host) for host in hosts]
+    """Yield, for each arm (and image) that none of `hosts` can run now, what the one that is nearest to it lacks."""
+    known = tuple(hosts)
     by_image = {task.image: task for task in plan.tasks}
     for arm in plan.arms:
         for image, task in by_image.items():
-            needed = needs(plan, arm, image)
-            if not offered or any(not lacking(needed, found) for found in offered):
-                continue
-            least = min((sorted(lacking(needed, found)) for found in offered), key=lambda lack: (len(lack), lack))
-            there = "" if image is None else f" on task {task.id!r}"
-            yield f"no host that works can run arm {arm.name!r}{there}: it lacks {', '.join(least)}"
+            why = _why_unserved(needs(plan, arm, image), known)
+            if why is not None:
+                there = "" if image is None else f" on task {task.id!r}"
+                yield f"no host that works can run arm {arm.name!r}{there}: {why}"
+
+
+def _why_unserved(needed: frozenset[str], hosts: tuple[Host, ...]) -> str | None:
+    """Say why nobody takes what needs `needed`; None where somebody does, or nobody is there to say."""
+    able = [host for host in hosts if not lacking(needed, offers(host))]
+    hindered = [f"{host.id}, {host.hindrance}" for host in able if host.hindrance is not None]
+    if not hosts or len(able) > len(hindered):
+        return None
+    if hindered:
+        return f"it waits for {'; '.join(hindered)}"
+    least = min((sorted(lacking(needed, offers(host))) for host in hosts), key=lambda lack: (len(lack), lack))
+    return f"it lacks {', '.join(least)}"

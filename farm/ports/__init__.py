@@ -3,7 +3,7 @@
 from farm.ports.blobs import BlobStore
 from farm.ports.clock import Clock
 from farm.ports.events import Events
-from farm.ports.hosts import HostRegistry
+from farm.ports.hosts import DrainOrders, HostRegistry
 from farm.ports.leadership import Leadership
 from farm.ports.leases import LeaseBook, Renewal
 from farm.ports.live import LiveNotes
@@ -16,6 +16,7 @@ __all__ = [
     "BlobStore",
     "Clock",
     "Dispatcher",
+    "DrainOrders",
     "Events",
     "HostRegistry",
     "Leadership",

@@ -9,8 +9,8 @@ from functools import partial
 
 import pytest
 
-from farm.model import CellEvent, CellId, EventKind, Host, LiveNote, StopReason, SweepId, Ticket
-from farm.ports import Dispatcher, Events, HostRegistry, Leadership, LiveNotes, Queues, Signals
+from farm.model import CellEvent, CellId, DrainKind, DrainOrder, EventKind, Host, LiveNote, StopReason, SweepId, Ticket
+from farm.ports import Dispatcher, DrainOrders, Events, HostRegistry, Leadership, LiveNotes, Queues, Signals
 from farm.testing.hooks import not_given
 from farm.testing.leases import LONG_S, OTHER, SHORT_S, SWEEP, a_ticket
 from farm.testing.racing import at_once
@@ -97,6 +97,28 @@ class HostSuite:
         assert hosts.live() == (a_host("b"),)
         hosts.beat(a_host("a"), LONG_S)
         assert hosts.live() == (a_host("a"), a_host("b"))
+
+
+def an_order(number: int, kind: DrainKind = DrainKind.DRAIN) -> DrainOrder:
+    """Make an order to a host."""
+    return DrainOrder(id=f"order-{number}", kind=kind, by="\u00e9@desk", at=datetime(2026, 1, 1, tzinfo=UTC))
+
+
+class DrainOrderSuite:
+    """Any drain orders."""
+
+    @pytest.fixture
+    def orders(self) -> DrainOrders:
+        """Give a place without orders."""
+        not_given("orders")
+
+    def test_a_hosts_last_order_stands(self, orders: DrainOrders) -> None:
+        assert orders.last("a") is None
+        orders.give("a", an_order(1))
+        orders.give("b", an_order(2, DrainKind.NOW))
+        orders.give("a", an_order(3, DrainKind.UNDRAIN))
+        assert orders.last("a") == an_order(3, DrainKind.UNDRAIN)
+        assert orders.last("b") == an_order(2, DrainKind.NOW)
 
 
 def an_event(index: int) -> CellEvent:

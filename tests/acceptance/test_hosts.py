@@ -39,3 +39,25 @@ def test_a_plan_that_no_living_host_can_run_says_what_is_missing(desk: Desk, own
     with bench.started("worker", "--slots", "1"):
         eventually("the plan says it", lambda: f"missing {missing}" in bench.farm("plan", "asking.yaml")[1])
         assert missing in bench.farm("status", identity)[1]
+
+
+def test_a_drained_host_is_told_of_everywhere_until_it_is_undrained(desk: Desk, own_redis: RedisServer) -> None:
+    bench = a_bench(desk, redis_url=own_redis.url, trials=1, nap_s=0.1)
+    code, out = bench.farm("drain", "away")
+    assert (code, "no worker of away is alive" in out) == (0, True), out
+    with bench.started("worker", "--slots", "1"):
+        eventually("the worker is told of", lambda: "0/1 slots busy" in bench.farm("hosts")[1])
+        (worker,) = json.loads(bench.farm("hosts", "--json")[1])["hosts"]
+        host = worker["id"].partition("/")[0]
+        code, out = bench.farm("drain", host, "--now")
+        assert (code, out) == (0, f"{host} takes nothing more, and nothing runs there\n")
+        assert f"`farm undrain {host}` lets it work again" in bench.farm("hosts")[1]
+        identity = bench.farm("submit", "sweep.yaml")[1].strip()
+        said = bench.farm("status", identity)[1]
+        assert f"no host that works can run arm 'baseline': it waits for {worker['id']}, drained by" in said
+        code, out = bench.farm("undrain", host)
+        assert (code, out) == (0, f"{host} takes cells again: 1 slots\n")
+        code, out = bench.farm("drain", f"{host}x")
+        assert (code, f"did you mean '{host}'?" in out) == (0, True), out
+    code, out = bench.farm("drain", worker["id"])
+    assert (code, "is no host" in out) == (2, True), out

@@ -4,6 +4,7 @@ import pytest
 
 from farm.adapters.memory import (
     MemoryDispatcher,
+    MemoryDrainOrders,
     MemoryEvents,
     MemoryHosts,
     MemoryLeadership,
@@ -17,6 +18,7 @@ from farm.model import Digest, Ticket
 from farm.testing.clock import FakeClock
 from farm.testing.coordination import (
     DispatcherSuite,
+    DrainOrderSuite,
     EventSuite,
     HostSuite,
     LeadershipSuite,
@@ -95,6 +97,12 @@ class TestMemoryLeadership(LeadershipSuite):
     @pytest.fixture
     def leadership(self, clock: FakeClock):
         return MemoryLeadership(clock)
+
+
+class TestMemoryDrainOrders(DrainOrderSuite):
+    @pytest.fixture
+    def orders(self):
+        return MemoryDrainOrders()
 
 
 class TestMemoryQueues(QueueSuite):

@@ -12,6 +12,7 @@ from farm.adapters.redis import RedisFarm, connect
 from farm.model import Ticket
 from farm.testing.coordination import (
     DispatcherSuite,
+    DrainOrderSuite,
     EventSuite,
     HostSuite,
     LeadershipSuite,
@@ -91,6 +92,12 @@ class TestRedisLeadership(LeadershipSuite):
     @pytest.fixture
     def let_pass(self):
         return time.sleep
+
+
+class TestRedisDrainOrders(DrainOrderSuite):
+    @pytest.fixture
+    def orders(self, farm: RedisFarm):
+        return farm.orders
 
 
 class TestRedisQueues(QueueSuite):

@@ -10,6 +10,7 @@ from farm.errors import FarmError
 from farm.model import CellEvent, Claim, EventKind, Lease, Refusal, Ticket, canonical_json
 from farm.model.keys import cancel_key, claim_key, close_key, result_key
 from worker.cell.ports import Claimed, Exchange, LinePorts, Place, Timing
+from worker.health.fitness import Rest
 
 _log = structlog.get_logger()
 
@@ -29,6 +30,8 @@ class Claims:
         """Claim the ticket's attempt, or say why not; every refusal is normal. What raises has taken nothing."""
         if self.ports.fitness.problem is not None:
             return Refusal.UNFIT
+        if self.ports.fitness.rest is not Rest.NONE:
+            return Refusal.DRAINED
         lacking = self.lacks(ticket)
         if lacking:
             _log.warning("ticket.unserved", cell=ticket.cell, sweep=ticket.sweep, lacking=sorted(lacking))

@@ -24,6 +24,7 @@ _STOPS = {
     StopReason.DEADLINE: "stopped at the sweep's deadline",
     StopReason.BREAKER: "stopped when the breaker tripped",
     StopReason.SHUTDOWN: "stopped with its worker",
+    StopReason.DRAIN: "stopped because its host was drained",
 }
 
 

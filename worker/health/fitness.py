@@ -1,15 +1,29 @@
-"""Whether this worker may take work: one word that its main process and its slots share."""
+"""Whether this worker may take work: two words that its main process and its slots share."""
 
 import mmap
+from enum import IntEnum
 
 _ROOM = 1024
 
 
+class Rest(IntEnum):
+    """What the main process lets its slots do."""
+
+    NONE = 0
+    TAKES_NOTHING = 1
+    STOPS_CELLS = 2
+    """What runs is handed back, too."""
+
+
 class Fitness:
-    """Made before the fork and shared by every slot; lost once and for all: only a new worker proves itself anew."""
+    """Made before the fork and shared by every slot.
+
+    Lost once and for all: only a new worker proves itself anew. Rest comes and goes, as the main process says.
+    """
 
     def __init__(self) -> None:
         self._shared = mmap.mmap(-1, _ROOM)
+        self._rest = mmap.mmap(-1, 1)
 
     def lose(self, problem: str) -> None:
         """Let this worker take nothing more, and say why; the first reason stays."""
@@ -24,3 +38,11 @@ class Fitness:
         if not self._shared[0]:
             return None
         return self._shared[1:].rstrip(b"\0").decode(errors="replace")
+
+    @property
+    def rest(self) -> Rest:
+        return Rest(self._rest[0])
+
+    def set_rest(self, rest: Rest) -> None:
+        """Let the slots take nothing, or work again."""
+        self._rest[0] = rest

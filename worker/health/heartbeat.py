@@ -30,14 +30,14 @@ class Tempo:
 class Heartbeat:
     """Beats in a thread of its own until the process ends; a registry that takes no beat is offered the next.
 
-    `look` is given what the last beat said.
+    `look` is given what the last beat said; what it says is news is told at once.
     """
 
     def __init__(
         self,
         hosts: HostRegistry,
         facts: Callable[[], Host],
-        look: Callable[[Host], None],
+        look: Callable[[Host], bool],
         clock: Clock,
         tempo: Tempo | None = None,
     ) -> None:
@@ -56,16 +56,16 @@ class Heartbeat:
             host = self._facts()
             until_s = self._clock.monotonic() + self._tempo.beat_s
             self._try(partial(self._hosts.beat, host, TTL_S))
-            while True:
-                self._try(partial(self._look, host))
+            while not self._try(partial(self._look, host)):
                 self._clock.sleep(self._tempo.look_s)
                 if self._clock.monotonic() >= until_s:
                     break
 
-    def _try(self, ask: Callable[[], object]) -> None:
+    def _try(self, ask: Callable[[], bool | None]) -> bool:
         try:
-            ask()
+            return ask() or False
         except FarmError as error:
             if str(error) != self._said:
                 self._said = str(error)
                 _log.warning("heartbeat.unanswered", problem=self._said)
+        return False

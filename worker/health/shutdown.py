@@ -4,6 +4,7 @@ import mmap
 
 from farm.model import StopReason, SweepId
 from farm.ports import Signals
+from worker.health.fitness import Fitness, Rest
 
 
 class ShutdownFlag:
@@ -23,9 +24,12 @@ class ShutdownFlag:
 class SignalsOrShutdown:
     """Stop orders of the farm, and before them this worker's own."""
 
-    def __init__(self, signals: Signals, flag: ShutdownFlag) -> None:
+    def __init__(self, signals: Signals, flag: ShutdownFlag, fitness: Fitness) -> None:
         self._signals = signals
         self._flag = flag
+        self._fitness = fitness
 
     def stop_reason(self, sweep: SweepId) -> StopReason | None:
-        return StopReason.SHUTDOWN if self._flag.is_raised else self._signals.stop_reason(sweep)
+        if self._flag.is_raised:
+            return StopReason.SHUTDOWN
+        return StopReason.DRAIN if self._fitness.rest is Rest.STOPS_CELLS else self._signals.stop_reason(sweep)

@@ -1,6 +1,7 @@
 """Every port in the process's own memory: for tests, and for whoever embeds the farm in one process."""
 
 from farm.adapters.memory.coordination import (
+    MemoryDrainOrders,
     MemoryEvents,
     MemoryHosts,
     MemoryLeadership,
@@ -14,6 +15,7 @@ from farm.adapters.memory.store import MemoryStore
 
 __all__ = [
     "MemoryDispatcher",
+    "MemoryDrainOrders",
     "MemoryEvents",
     "MemoryHosts",
     "MemoryLeadership",

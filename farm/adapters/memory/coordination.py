@@ -5,7 +5,7 @@ import time
 from collections import defaultdict
 from dataclasses import dataclass
 
-from farm.model import CellEvent, CellId, Host, LiveNote, StopReason, SweepId
+from farm.model import CellEvent, CellId, DrainOrder, Host, LiveNote, StopReason, SweepId
 from farm.ports import Clock
 
 
@@ -48,6 +48,19 @@ class MemoryHosts:
         with self._lock:
             self._beats = {name: beat for name, beat in self._beats.items() if beat.until_s > now}
             return tuple(self._beats[name].host for name in sorted(self._beats))
+
+
+class MemoryDrainOrders:
+    """Orders in a dict."""
+
+    def __init__(self) -> None:
+        self._orders: dict[str, DrainOrder] = {}
+
+    def give(self, host: str, order: DrainOrder) -> None:
+        self._orders[host] = order
+
+    def last(self, host: str) -> DrainOrder | None:
+        return self._orders.get(host)
 
 
 class MemoryEvents:

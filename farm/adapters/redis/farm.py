@@ -3,7 +3,7 @@
 from typing import cast
 
 from farm.adapters.redis.events import RedisEvents
-from farm.adapters.redis.hosts import RedisHosts
+from farm.adapters.redis.hosts import RedisDrainOrders, RedisHosts
 from farm.adapters.redis.leadership import RedisLeadership
 from farm.adapters.redis.leases import RedisLeases
 from farm.adapters.redis.live import RedisLiveNotes
@@ -21,6 +21,7 @@ class RedisFarm:
         self.leases = RedisLeases(server)
         self.signals = RedisSignals(server)
         self.hosts = RedisHosts(server)
+        self.orders = RedisDrainOrders(server)
         self.queues = RedisQueues(server)
         self.events = RedisEvents(server)
         self.leadership = RedisLeadership(server)

@@ -1,9 +1,12 @@
-"""Heartbeats of hosts."""
+"""Heartbeats of hosts, and orders to them."""
 
 from farm.adapters.redis.server import Server, milliseconds
-from farm.model import Host, parse_record
+from farm.model import DrainOrder, Host, canonical_json, parse_record
 
 _KEYS = ("farm:hosts:deadlines", "farm:hosts:facts")
+_ORDERS = "farm:hosts:orders"
+_KEPT_S = 30 * 86_400
+"""Orders to hosts that never come back go away by themselves, this long after the last one to any."""
 
 
 class RedisHosts:
@@ -20,3 +23,21 @@ class RedisHosts:
         told: list[str] = self._hosts.run(_KEYS)
         hosts = (parse_record(Host, facts.encode(), _KEYS[1]) for facts in told)
         return tuple(sorted(hosts, key=lambda host: host.id))
+
+
+class RedisDrainOrders:
+    """Orders as fields of a hash, by the host's name."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+
+    def give(self, host: str, order: DrainOrder) -> None:
+        with self._server.answering() as client, client.pipeline(transaction=False) as both:
+            both.hset(_ORDERS, host, canonical_json(order).decode())
+            both.expire(_ORDERS, _KEPT_S)
+            both.execute()
+
+    def last(self, host: str) -> DrainOrder | None:
+        with self._server.answering() as client:
+            told = client.hget(_ORDERS, host)
+        return None if told is None else parse_record(DrainOrder, str(told).encode(), _ORDERS)

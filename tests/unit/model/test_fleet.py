@@ -74,3 +74,13 @@ def test_a_task_whose_image_no_host_has_is_named_with_it() -> None:
 
 def test_each_image_may_be_on_another_host() -> None:
     assert list(unserved(_plan(PULLABLE, ELSE), [_host(image_need(ID)), _host(image_need(ELSE))])) == []
+
+
+def test_an_arm_waits_for_the_hosts_that_have_what_it_needs_and_take_nothing() -> None:
+    able = _host(image_need(ID))
+    drained = able.model_copy(update={"draining": "drained by eve"})
+    broken = able.model_copy(update={"id": "b/1", "problem": "no disk", "draining": "drained by eve"})
+    (said,) = unserved(_plan(PULLABLE), [_host(), drained, broken])
+    where = "no host that works can run arm 'a' on task 't0'"
+    assert said == f"{where}: it waits for h/1, drained by eve; b/1, no disk"
+    assert list(unserved(_plan(PULLABLE), [drained, able])) == []

@@ -25,5 +25,5 @@ class Refusing(MemoryHosts):
 
 def test_a_registry_that_does_not_answer_or_refuses_is_asked_again() -> None:
     hosts = Refusing(TransientError("no answer"), SpecError("this user may not write"))
-    Heartbeat(hosts, lambda: a_host("h/1"), lambda _: None, SystemClock(), Tempo(0.05, 0.05)).start()
+    Heartbeat(hosts, lambda: a_host("h/1"), lambda _: False, SystemClock(), Tempo(0.05, 0.05)).start()
     wait_until(lambda: hosts.live() == (a_host("h/1"),))
