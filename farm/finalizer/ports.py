@@ -16,6 +16,8 @@ class FinalizerPorts:
     signals: Signals
     events: Events
     clock: Clock
+    readers: int = 8
+    """Reads at once: a remote store answers in tens of milliseconds, a folder at once."""
 
 
 Render = Callable[[ReportInput], Mapping[str, bytes]]

@@ -1,7 +1,7 @@
 """Settling: wait until every lease has ended, within the grace; then say once and for all what each cell came to."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -22,10 +22,6 @@ from farm.model import (
     Unsettled,
 )
 from farm.model.keys import AttemptFile, attempt_place, attempts_prefix, results_prefix, settlement_key, sweep_root
-from farm.ports import Records
-
-_READERS = 8
-"""Reads at once: a remote store answers in tens of milliseconds, a folder at once."""
 
 _ORDERS = {
     CloseReason.CANCELLED: StopReason.CANCEL,
@@ -53,10 +49,10 @@ def settle(plan: Plan, close: Written[Close], ports: FinalizerPorts, grace: Grac
         return settled
     _stop(close.value, ports)
     live = _wait(sweep, ports, grace)
-    stood = _read(sweep, ports.records)
+    stood = _read(sweep, ports)
     while _silent(stood) and not grace.is_over:
         grace.pause()
-        stood = _read(sweep, ports.records)
+        stood = _read(sweep, ports)
     running = live | _silent(stood)
     return write_once(
         ports.records,
@@ -114,10 +110,10 @@ def _has_silent(attempts: tuple[Sealed, ...]) -> bool:
     return not claimed <= {place.attempt for place in places if place.file is AttemptFile.OUTCOME}
 
 
-def _read(sweep: SweepId, records: Records) -> _Stood:
+def _read(sweep: SweepId, ports: FinalizerPorts) -> _Stood:
     # results first: a result that lands later is late, and one that is counted has its outcome among the attempts
-    results = _digests(records, records.keys(results_prefix(sweep)))
-    sealed = _digests(records, records.keys(attempts_prefix(sweep)))
+    results = _digests(ports, results_prefix(sweep))
+    sealed = _digests(ports, attempts_prefix(sweep))
     attempts = defaultdict[CellId, list[Sealed]](list)
     for key in sorted(sealed):
         below = key.removeprefix(sweep_root(sweep))
@@ -131,16 +127,18 @@ def _read(sweep: SweepId, records: Records) -> _Stood:
     )
 
 
-def _digests(records: Records, keys: Iterable[str]) -> dict[str, Digest]:
-    listed = tuple(keys)
+def _digests(ports: FinalizerPorts, prefix: str) -> dict[str, Digest]:
+    listed = tuple(ports.records.keys(prefix))
 
     def digest(key: str) -> Digest:
-        body = records.read(key)
+        body = ports.records.read(key)
         if body is None:
             raise IntegrityError(f"{key} was listed and is gone: records are never deleted")
         return Digest.of(body)
 
-    with ThreadPoolExecutor(_READERS) as readers:
+    if ports.readers == 1:
+        return {key: digest(key) for key in listed}
+    with ThreadPoolExecutor(ports.readers) as readers:
         return dict(zip(listed, readers.map(digest, listed), strict=True))
 
 
