@@ -1,4 +1,4 @@
-"""The claim: the lease first, then what the store says, then claim.json, which makes the fence hold."""
+"""The claim: the lease first, then what the store says, then claim.json, which makes the fence hold; then the close."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import structlog
 
-from farm.errors import FarmError
-from farm.model import CellEvent, Claim, EventKind, Lease, Refusal, Ticket, canonical_json
+from farm.errors import FarmError, TransientError
+from farm.model import CellEvent, Claim, EventKind, Lease, Refusal, StopReason, Ticket, canonical_json
 from farm.model.keys import cancel_key, claim_key, close_key, result_key
 from worker.cell.ports import Claimed, Exchange, LinePorts, Place, Timing
 from worker.health.fitness import Rest
@@ -36,6 +36,7 @@ class Claims:
         if lacking:
             _log.warning("ticket.unserved", cell=ticket.cell, sweep=ticket.sweep, lacking=sorted(lacking))
             return Refusal.UNABLE
+        asked_at = self.ports.clock.monotonic()
         lease = self.ports.exchange.leases.claim(ticket, next(self.holders), self.timing.lease_ttl_s)
         if isinstance(lease, Refusal):
             return lease
@@ -46,13 +47,25 @@ class Claims:
                 return refusal
             untaken.pop_all()
         tell(self.ports.exchange, lease, EventKind.CLAIMED)
-        return Claimed(ticket, lease)
+        return Claimed(ticket, lease, asked_at, self._came_too_late(ticket))
 
     def _store_refuses(self, ticket: Ticket) -> Refusal | None:
         read = self.ports.truth.records.read
         if read(close_key(ticket.sweep)) is not None or read(cancel_key(ticket.sweep)) is not None:
             return Refusal.CLOSED
         return Refusal.SETTLED if read(result_key(ticket.sweep, ticket.cell)) is not None else None
+
+    def _came_too_late(self, ticket: Ticket) -> StopReason | None:
+        """Look whether the sweep was closed while we claimed; an unknown answer counts as yes.
+
+        Who settles reads the claims after the close, so it knows every claim that saw none: also without the lease
+        book, which may have been wiped. The others are handed back.
+        """
+        try:
+            is_open = self.ports.truth.records.read(close_key(ticket.sweep)) is None
+        except TransientError:
+            is_open = False
+        return None if is_open else StopReason.CANCEL
 
     def _write_claim(self, ticket: Ticket, lease: Lease) -> Refusal | None:
         claim = Claim(

@@ -106,7 +106,7 @@ class CellLine:
 
     def _work(self, claimed: Claimed) -> LineEnd:
         attempt = self._attempt(claimed)
-        with self._beating(attempt) as pulse:
+        with self._beating(attempt).since(claimed) as pulse:
             self._folder = folder = self._ground.cell(Ownership(*self._ports.sandbox.owner(self._place.slot)))
             try:
                 finding = self._find(attempt, folder, pulse)

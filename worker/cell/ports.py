@@ -99,3 +99,7 @@ class Claimed:
 
     ticket: Ticket
     lease: Lease
+    asked_at: float
+    """When the lease was asked for: the right counts from here, however long the store took over the claim."""
+    stop: StopReason | None = None
+    """Why it must not be worked on after all."""

@@ -13,7 +13,7 @@ import structlog
 from farm.errors import FarmError
 from farm.model import Lease, StopReason
 from farm.ports import Clock
-from worker.cell.ports import Exchange, Timing
+from worker.cell.ports import Claimed, Exchange, Timing
 from worker.cell.stops import StoppedError
 
 _log = structlog.get_logger()
@@ -42,6 +42,11 @@ class Pulse:
         self._held_at = clock.monotonic()
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._beat, name="pulse", daemon=True)
+
+    def since(self, claimed: Claimed) -> Self:
+        """Count the right from its claim, and begin with what it was told there."""
+        self._held_at, self._order = claimed.asked_at, claimed.stop
+        return self
 
     def __enter__(self) -> Self:
         self._thread.start()

@@ -18,7 +18,7 @@ from farm.model import (
 from farm.model.keys import claim_key, close_key, settlement_key
 from farm.testing.clock import FakeClock
 from sandbox.errors import SandboxError
-from tests.builders.worker.doubles import CountingSignals, FlakyBlobs, HookedSandbox, LosingLeases
+from tests.builders.worker.doubles import CountingSignals, FlakyBlobs, HookedRecords, HookedSandbox, LosingLeases
 from tests.builders.worker.working import FAST, LONG, Make, Run, when_started, when_working
 from worker.cell.ports import Timing
 from worker.cell.recording import LineEnd
@@ -114,6 +114,22 @@ def test_no_claim_after_the_sweep_is_closed(farm: Make) -> None:
     line = cell.line()
     assert line.claim(cell.ticket) is Refusal.CLOSED
     line.close()
+
+
+def test_a_cell_whose_sweep_was_closed_during_its_claim_is_handed_back_unworked(farm: Make, run: Run) -> None:
+    cell = farm(timing=FAST)
+    close = Close(sweep=cell.sweep, reason=CloseReason.UNFINISHED, closed_at=datetime(2026, 1, 1, tzinfo=UTC))
+
+    def close_it(key: str) -> None:
+        if key.endswith("claim.json"):
+            cell.store.records.create(close_key(cell.sweep), canonical_json(close))
+
+    cell.records = HookedRecords(cell.records, before=close_it)
+    assert run(cell) is LineEnd.RECORDED
+    fault = cell.outcome().fault
+    assert fault is not None
+    assert fault.kind is FaultKind.CANCELLED
+    assert not [key for key in cell.records.keys("sweeps/") if "/results/" in key]
 
 
 def test_the_fence_is_checked_just_before_the_record(farm: Make, run: Run) -> None:

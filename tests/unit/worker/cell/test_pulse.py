@@ -8,7 +8,7 @@ from farm.model import Digest, Lease, StopReason, SweepId, Ticket
 from farm.ports import Renewal
 from farm.testing.clock import FakeClock
 from tests.services.waiting import wait_until
-from worker.cell.ports import Exchange, Timing
+from worker.cell.ports import Claimed, Exchange, Timing
 from worker.cell.pulse import Pulse
 from worker.cell.stops import StoppedError
 from worker.health.shutdown import ShutdownFlag, SignalsOrShutdown
@@ -161,3 +161,18 @@ def test_a_workers_own_shutdown_goes_before_the_farms_orders(parts: Parts) -> No
     assert signals.stop_reason(SWEEP) is StopReason.CANCEL
     flag.raise_it()
     assert signals.stop_reason(SWEEP) is StopReason.SHUTDOWN
+
+
+def test_the_right_counts_from_when_the_lease_was_asked_for(parts: Parts) -> None:
+    asked_at = parts.clock.monotonic()
+    parts.clock.advance(20.0)  # the store took its time over the claim
+    pulse = parts.pulse().since(Claimed(TICKET, parts.lease, asked_at))
+    parts.clock.advance(9.9)
+    assert pulse.stop_reason() is None
+    parts.clock.advance(0.1)
+    assert pulse.stop_reason() is StopReason.LOST_LEASE
+
+
+def test_what_the_claim_was_told_stops_the_cell(parts: Parts) -> None:
+    claimed = Claimed(TICKET, parts.lease, parts.clock.monotonic(), StopReason.CANCEL)
+    assert parts.pulse().since(claimed).stop_reason() is StopReason.CANCEL

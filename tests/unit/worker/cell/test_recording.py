@@ -80,7 +80,7 @@ class Desk:
         self.leases.open_sweep(SWEEP)
         lease = self.leases.claim(TICKET, "host-1/1/1", 30.0)
         assert isinstance(lease, Lease)
-        self.claimed = Claimed(TICKET, lease)
+        self.claimed = Claimed(TICKET, lease, self.clock.monotonic())
         exchange = Exchange(self.leases, signals, MemoryEvents(self.clock), MemoryLiveNotes())
         narration = Narration(exchange, lease, "host-1", self.clock, Redactor())
         self.pulse = Pulse(exchange, Timing(), self.clock, lease)
