@@ -9,6 +9,7 @@ What outlives a sweep outside the store (I4), windows (I6) and the time that a s
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from typing import TypeVar
 
@@ -125,12 +126,11 @@ class _Walk:
     bodies: dict[str, bytes] = field(default_factory=dict)
     digests: dict[str, Digest] = field(default_factory=dict)
     cells: defaultdict[str, _Kept] = field(default_factory=lambda: defaultdict(_Kept))
-    plan: Plan | None = None
 
     def run(self) -> None:
         for key in self.records.keys(sweep_root(self.sweep)):
             self._body(key)
-        self.plan = plan = self._read(Plan, plan_key(self.sweep))
+        plan = self._plan()
         if plan is None:
             self._say("I3", plan_key(self.sweep), "there is no plan")
             return
@@ -173,6 +173,10 @@ class _Walk:
         except IntegrityError as error:
             self._say("I2", key, str(error))
             return None
+
+    def _plan(self) -> Plan | None:
+        body = self._body(plan_key(self.sweep))
+        return None if body is None else _parsed_plan(body)
 
     def _sort_attempts(self) -> None:
         for key in tuple(self.digests):
@@ -256,6 +260,8 @@ class _Walk:
         cleanup = self._read(CleanupRecord, cleanup_key(self.sweep))
         if cleanup is not None:
             self._expect(cleanup_key(self.sweep), settlement_key(self.sweep), cleanup.settlement)
+            if cleanup.complete and settlement is not None and not settlement.workers_settled:
+                self._say("I7", cleanup_key(self.sweep), "all was cleaned up, and workers had not settled")
         self._check_seal(plan)
 
     def _check_seal(self, plan: Plan) -> None:
@@ -282,6 +288,8 @@ class _Walk:
             self._say("I3", where, "its cells are not the plan's, each once and in order")
         for settled in settlement.cells:
             self._check_settled(settled)
+            if settlement.workers_settled:
+                self._check_nothing_followed(settled)
             if settled.unsettled is Unsettled.STILL_RUNNING and settlement.workers_settled:
                 self._say("I7", where, f"{settled.cell} still ran, and all workers had settled")
 
@@ -299,6 +307,13 @@ class _Walk:
         if claimed - ended and settled.unsettled is not Unsettled.STILL_RUNNING:
             self._say("I8", where, f"{settled.cell}: attempts {sorted(claimed - ended)} were claimed and never ended")
 
+    def _check_nothing_followed(self, settled: SettledCell) -> None:
+        """What a worker began beside a settlement that says that all had ended may only have been broken off."""
+        named = {place.attempt for place in settled.places if place.file is AttemptFile.OUTCOME}
+        for attempt, outcome in self.cells[settled.cell].outcomes.items():
+            if attempt not in named and not outcome.is_interrupted:
+                self._say("I7", f"{settled.cell} attempt {attempt}", "it was run, and all workers had settled before")
+
     def _check_blobs(self, blobs: BlobStore) -> None:
         notebook = Notebook()
         attempts = (one for kept in self.cells.values() for one in kept.records)
@@ -308,6 +323,12 @@ class _Walk:
         check_blobs(named, blobs, notebook)
         for flaw in notebook.flaws:
             self._say("I2", flaw.where, flaw.problem)
+
+
+@lru_cache(maxsize=16)
+def _parsed_plan(body: bytes) -> Plan:
+    """Read a plan once for many audits; one that is no plan raises IntegrityError, since nothing can be said then."""
+    return parse_record(Plan, body, "plan.json")
 
 
 def _final(outcome: Outcome | None, plan: Plan) -> str | None:
