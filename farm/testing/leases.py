@@ -137,6 +137,56 @@ class LeaseSuite:
         assert leases.live(SWEEP) == ()
         assert leases.claim(a_ticket(), "h/1/2", LONG_S) == a_lease(a_ticket(), "h/1/2")
 
+    def test_a_newer_attempt_takes_over_when_the_older_lease_has_ended(
+        self, leases: LeaseBook, let_pass: Callable[[float], None]
+    ) -> None:
+        leases.open_sweep(SWEEP)
+        old, new = a_lease(a_ticket(), "h/1/1"), a_lease(a_ticket(attempt=2), "h/1/2")
+        leases.claim(a_ticket(), "h/1/1", SHORT_S)
+        let_pass(SHORT_S * 1.5)
+        assert leases.claim(a_ticket(attempt=2), "h/1/2", LONG_S) == new
+        assert leases.renew(old, LONG_S) == LOST
+        assert leases.live(SWEEP) == (new,)
+
+    def test_an_attempt_that_was_given_up_unwritten_may_be_claimed_again(self, leases: LeaseBook) -> None:
+        leases.open_sweep(SWEEP)
+        given_up = a_lease(a_ticket(), "h/1/1")
+        leases.claim(a_ticket(), "h/1/1", LONG_S)
+        leases.release(given_up)
+        assert leases.live(SWEEP) == ()
+        assert leases.claim(a_ticket(), "h/1/2", LONG_S) == a_lease(a_ticket(), "h/1/2")
+        assert leases.renew(given_up, LONG_S) == LOST
+
+    def test_what_is_asked_twice_since_the_answer_was_lost_is_done_once(self, leases: LeaseBook) -> None:
+        lease = a_lease(a_ticket(attempt=2), "h/1/1")
+        for _ in range(2):
+            leases.open_sweep(SWEEP, paused_from=1)
+            leases.announce(a_ticket(attempt=2))
+            leases.settle(SWEEP, a_ticket(index=5).cell)
+        claims = [leases.claim(a_ticket(attempt=2), "h/1/1", LONG_S) for _ in range(2)]
+        assert claims == [lease, lease]
+        assert [leases.renew(lease, LONG_S) for _ in range(2)] == [HELD, HELD]
+        assert leases.live(SWEEP) == (lease,)
+        for _ in range(2):
+            leases.release(lease)
+            assert leases.live(SWEEP) == ()
+        for _ in range(2):
+            leases.close_sweep(SWEEP)
+            leases.forget(SWEEP)
+        assert leases.claim(a_ticket(attempt=2), "h/1/2", LONG_S) is Refusal.CLOSED
+
+    def test_sweeps_know_nothing_of_one_another(self, leases: LeaseBook) -> None:
+        leases.open_sweep(SWEEP)
+        leases.open_sweep(OTHER)
+        here, there = a_ticket(), a_ticket(sweep=OTHER)
+        leases.announce(a_ticket(attempt=3))
+        leases.settle(SWEEP, here.cell)
+        leases.open_sweep(SWEEP, paused_from=0)
+        assert leases.claim(there, "h/1/1", LONG_S) == a_lease(there, "h/1/1")
+        leases.close_sweep(SWEEP)
+        assert leases.renew(a_lease(there, "h/1/1"), LONG_S) == HELD
+        assert leases.live(SWEEP) == ()
+
     def test_renewing_moves_the_end(self, leases: LeaseBook, let_pass: Callable[[float], None]) -> None:
         leases.open_sweep(SWEEP)
         lease = a_lease(a_ticket(), "h/1/1")
