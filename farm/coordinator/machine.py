@@ -32,10 +32,12 @@ class Policies:
     dispatch: DispatchPolicy = field(default_factory=DispatchPolicy)
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     breaker: BreakerPolicy = field(default_factory=BreakerPolicy)
+    salt: str = ""
+    """What the jitter of waits is drawn from: the plan's digest, so that a replay draws the same."""
 
     @classmethod
     def of(cls, plan: Plan) -> "Policies":
-        return cls(dispatch=plan.dispatch, retry=plan.retry, breaker=plan.breaker)
+        return cls(dispatch=plan.dispatch, retry=plan.retry, breaker=plan.breaker, salt=plan.digest)
 
 
 class Stage(Enum):
@@ -192,7 +194,8 @@ def _in_phase(state: State, index: int, live: Live) -> State:
 def _ended(state: State, end: on.AttemptEnded) -> Step:
     index, live = end.index, state.window.cells[end.index]
     attempt = live.attempt
-    match retry.after(end.fault, attempt - end.interrupted, state.policies.retry):
+    spread = retry.share(state.policies.salt, index, attempt)
+    match retry.after(end.fault, attempt - end.interrupted, state.policies.retry, spread):
         case retry.Settle():
             if live.phase is Phase.SETTLING:
                 return state, ()

@@ -1,5 +1,6 @@
 """What follows an attempt that left no result."""
 
+import hashlib
 from dataclasses import dataclass
 
 from farm.model import Fault, FaultKind, RetryPolicy
@@ -25,8 +26,16 @@ class PutAside:
 LOST = Fault(kind=FaultKind.LOST, detail="lost: its worker is gone and left no outcome")
 
 
-def after(fault: Fault | None, tried: int, policy: RetryPolicy) -> Settle | Again | PutAside:
+def share(salt: str, index: int, attempt: int) -> float:
+    """Draw a number from 0 to 1 that is always the same for an attempt, and unlike any other's."""
+    drawn = hashlib.sha256(f"{salt}/{index}/{attempt}".encode()).digest()
+    return int.from_bytes(drawn[:8]) / 2**64
+
+
+def after(fault: Fault | None, tried: int, policy: RetryPolicy, spread: float) -> Settle | Again | PutAside:
     """Decide; no fault means evidence, and `tried` counts the attempts that nobody interrupted, this one included.
+
+    `spread` (0 to 1) is the wait's jitter.
 
     A cell whose worker was shut down goes to another one, after a moment, however often that happens.
     """
@@ -36,4 +45,4 @@ def after(fault: Fault | None, tried: int, policy: RetryPolicy) -> Settle | Agai
         return Again(policy.base_delay_s)
     if fault.is_open:
         return PutAside()
-    return Again(policy.delay_s(fault, tried)) if policy.earns_another(fault, tried) else Settle()
+    return Again(policy.wait_s(fault, tried, spread)) if policy.earns_another(fault, tried) else Settle()

@@ -31,7 +31,7 @@ class RetryPolicy(Value):
     """As many, where the fault is a provider's outage (`provider`)."""
     kinds: frozenset[FaultKind] = frozenset({FaultKind.HOST, FaultKind.LOST, FaultKind.RATE_LIMIT, FaultKind.PROVIDER})
     base_delay_s: Annotated[float, Field(gt=0)] = 1.0
-    """Waited outside any slot, doubled with each attempt; a provider's longer retry-after wins."""
+    """Waited outside any slot, doubled with each attempt; a provider's longer retry-after wins. See `wait_s`."""
     outage_delay_s: Annotated[float, Field(gt=0)] = 5.0
     """The same, where the fault is a provider's outage."""
 
@@ -46,9 +46,19 @@ class RetryPolicy(Value):
         return attempt < (self.outage_attempts if fault.kind is FaultKind.PROVIDER else self.most_attempts)
 
     def delay_s(self, fault: Fault, attempt: int) -> float:
-        """Give the wait after the `attempt`-th attempt that counts."""
+        """Give the nominal wait after the `attempt`-th attempt that counts, before it is spread."""
         base_s = self.outage_delay_s if fault.kind is FaultKind.PROVIDER else self.base_delay_s
         return max(base_s * float(2 ** (attempt - 1)), fault.retry_after_s or 0.0)
+
+    def wait_s(self, fault: Fault, attempt: int, share: float) -> float:
+        """Spread the wait by `share` (0 to 1), so that cells that failed together don't come back together.
+
+        Full jitter: anything from nothing to the nominal wait. What a provider asked for, and what is published for
+        its rate limits, is waited whole, and the jitter comes on top.
+        """
+        nominal_s = self.delay_s(fault.model_copy(update={"retry_after_s": None}), attempt)
+        published_s = nominal_s if fault.kind is FaultKind.RATE_LIMIT else 0.0
+        return max(published_s, fault.retry_after_s or 0.0) + share * nominal_s
 
 
 class BreakerPolicy(Value):

@@ -18,7 +18,7 @@ from farm.coordinator.effects import (
 )
 from farm.coordinator.events import Event
 from farm.coordinator.machine import Policies, State, advance, begin
-from farm.coordinator.retry import LOST
+from farm.coordinator.retry import LOST, share
 from farm.coordinator.window import Live, Phase
 from farm.model import (
     BreakerPolicy,
@@ -82,7 +82,7 @@ def test_a_smaller_fleet_sends_no_more_until_there_is_room() -> None:
 
 def test_a_fault_that_earns_another_attempt_waits_and_comes_before_later_cells() -> None:
     state, effects = play(a_state(), on.AttemptEnded(1, 1, fault(FaultKind.RATE_LIMIT, 7.0)))
-    assert effects == [StartWait(1, 2, 7.0), SendTicket(4, 1)]
+    assert effects == [StartWait(1, 2, 7.0 + share("", 1, 1)), SendTicket(4, 1)]
     state, effects = play(state, on.WaitOver(1, 2))
     assert effects == []
     assert play(state, on.Settled(0, None))[1] == [SendTicket(1, 2)]
@@ -114,7 +114,7 @@ def test_evidence_without_a_result_gets_its_result() -> None:
 
 def test_a_lost_attempt_is_followed_by_the_next_number() -> None:
     state, effects = play(a_state(), on.Claimed(0, 1), on.AttemptEnded(0, 1, LOST))
-    assert StartWait(0, 2, 1.0) in effects
+    assert StartWait(0, 2, share("", 0, 1)) in effects
     assert play(state, on.AttemptEnded(0, 1, LOST), on.AttemptEnded(0, 1, None), on.Claimed(0, 1))[1] == []
 
 
@@ -206,7 +206,7 @@ def test_attempts_that_were_interrupted_do_not_count() -> None:
         a_state(cells=1, retry=policy), on.AttemptEnded(0, 1, fault(FaultKind.CANCELLED)), on.WaitOver(0, 2)
     )
     state, effects = play(state, on.AttemptEnded(0, 2, fault(FaultKind.HOST), interrupted=1))
-    assert effects == [StartWait(0, 3, 1.0)]
+    assert effects == [StartWait(0, 3, share("", 0, 2))]
     state, _ = play(state, on.WaitOver(0, 3))
     assert play(state, on.AttemptEnded(0, 3, fault(FaultKind.HOST), interrupted=1))[1] == [SettleOutcome(0, 3)]
 
@@ -310,3 +310,23 @@ def test_an_outage_is_tried_again_more_patiently_than_a_host() -> None:
     assert [policy.earns_another(outage, attempt) for attempt in (4, 5)] == [True, False]
     assert [policy.earns_another(one, 3) for one in (host, limit)] == [False, False]
     assert [policy.delay_s(limit, attempt) for attempt in (1, 2)] == [1.0, 2.0]
+
+
+def test_waits_are_spread_from_nothing_to_the_nominal_one_and_are_the_same_in_a_replay() -> None:
+    waits = [share("a", index, attempt) for index in range(200) for attempt in (1, 2)]
+    assert waits == [share("a", index, attempt) for index in range(200) for attempt in (1, 2)]
+    assert len(set(waits)) == 400
+    assert 0 <= min(waits) < 0.05
+    assert 0.95 < max(waits) < 1
+    policy = RetryPolicy()
+    host, outage = fault(FaultKind.HOST), fault(FaultKind.PROVIDER)
+    assert [policy.wait_s(host, 2, spread) for spread in (0.0, 0.5, 1.0)] == [0.0, 1.0, 2.0]
+    assert [policy.wait_s(outage, 2, spread) for spread in (0.0, 0.5, 1.0)] == [0.0, 5.0, 10.0]
+
+
+def test_what_a_provider_asks_for_is_waited_whole_before_the_jitter() -> None:
+    policy = RetryPolicy()
+    asked, silent = fault(FaultKind.RATE_LIMIT, 30.0), fault(FaultKind.RATE_LIMIT)
+    assert [policy.wait_s(asked, 2, spread) for spread in (0.0, 0.5)] == [30.0, 31.0]
+    assert [policy.wait_s(silent, 2, spread) for spread in (0.0, 0.5)] == [2.0, 3.0]
+    assert policy.wait_s(fault(FaultKind.PROVIDER, 30.0), 1, 1.0) == 35.0
