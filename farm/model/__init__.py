@@ -45,7 +45,7 @@ from farm.model.live import MOST_PREVIEW, LiveNote
 from farm.model.metric import Direction, Measured, Metric, MetricName, MetricSource, Number
 from farm.model.names import CellId, Name, PluginGroup, RelativePath, SweepId, cell_id, sweep_id
 from farm.model.plan import Cell, Plan, cell_lock
-from farm.model.policy import BreakerPolicy, DispatchPolicy, RetryPolicy
+from farm.model.policy import BreakerPolicy, CellOrder, DispatchPolicy, RetryPolicy
 from farm.model.prices import Price, PriceTable
 from farm.model.result import (
     Cancel,
@@ -65,7 +65,6 @@ from farm.model.settle import result_of, settles
 from farm.model.shard import Shard, ShardClose, ShardOpening, shards
 from farm.model.spec import (
     ArmSpec,
-    CellOrder,
     OracleSource,
     OverlaySpec,
     PluginSpec,

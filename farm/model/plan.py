@@ -14,11 +14,12 @@ from farm.model.base import Value
 from farm.model.canonical import canonical_json
 from farm.model.digest import Digest
 from farm.model.door import CellBudget
-from farm.model.limits import Seconds
+from farm.model.limits import CheckLimits, Seconds
 from farm.model.metric import Metric
 from farm.model.names import CellId, Name, cell_id
-from farm.model.policy import BreakerPolicy, DispatchPolicy, RetryPolicy
+from farm.model.policy import BreakerPolicy, CellOrder, DispatchPolicy, RetryPolicy
 from farm.model.task import Task
+from farm.model.time_window import WindowText
 
 
 class Cell(Value):
@@ -45,6 +46,10 @@ class Plan(Value):
     arms: tuple[Arm, ...]
     trials: Annotated[int, Field(ge=1)]
     cells: tuple[Cell, ...]
+    order: CellOrder = CellOrder.ROTATED
+    """By which the cells were put into theirs."""
+    seed: int | None = None
+    """Of a seeded order."""
     metrics: tuple[Metric, ...] = ()
     gates: tuple[Pin, ...] = ()
     prices: Digest | None = None
@@ -59,6 +64,12 @@ class Plan(Value):
     """Counted from the sweep's opening; at it, running cells are stopped and the sweep closes."""
     grace_s: Seconds = 5.0
     """Shared by settling and clean-up."""
+    windows: tuple[WindowText, ...] = ()
+    """When its cells may run, in any of them; (): always."""
+    upload_s: Seconds = 30.0
+    """What an attempt keeps free before a window's end, to upload what it found."""
+    durations: dict[Name, dict[Name, Seconds]] = {}
+    """By task and arm: what nine in ten cells' sessions are expected to last at most."""
 
     @model_validator(mode="after")
     def _cells_name_what_is_here(self) -> "Plan":
@@ -84,6 +95,21 @@ class Plan(Value):
     @cached_property
     def digest(self) -> Digest:
         return Digest.of(canonical_json(self))
+
+    def expected_s(self, cell: Cell) -> float | None:
+        """Give what the cell's sessions are expected to last; None: nobody knows."""
+        return self.durations.get(cell.task, {}).get(cell.arm)
+
+    def sessions_s(self, cell: Cell) -> float:
+        """Give what the cell's sessions must have free to be begun: what is expected, else their limit."""
+        expected_s = self.expected_s(cell)
+        return self.task_by_name[cell.task].limits.wall_s if expected_s is None else expected_s
+
+    def afterwards_s(self, cell: Cell) -> float:
+        """Give what must be free after the cell's sessions, to verify, judge and upload."""
+        task = self.task_by_name[cell.task]
+        verify: CheckLimits | None = None if task.verify is None else task.verify.limits
+        return (0.0 if verify is None else verify.wall_s) + task.oracle.limits.wall_s + self.upload_s
 
     def lock(self, cell: Cell) -> Digest:
         """Digest everything that determines the cell's measurement but its trial: what reuse compares."""

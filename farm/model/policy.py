@@ -1,11 +1,25 @@
 """The rules of a sweep that may change what is run: dispatch, retry, breaker. All of them are in the plan's digest."""
 
+from enum import StrEnum
 from typing import Annotated
 
 from pydantic import Field, field_serializer
 
 from farm.model.base import Value
 from farm.model.fault import Fault, FaultKind
+
+
+class CellOrder(StrEnum):
+    """The order of a plan's cells."""
+
+    TASK_MAJOR = "task-major"
+    """Task, then trial, then arm as written."""
+    ROTATED = "rotated"
+    """As task-major, the first arm of each block moving on by one, so that no arm is always first."""
+    SEEDED = "seeded"
+    """Blocks at random, and the arms of each at random: the same for the same seed."""
+    PACKED = "packed"
+    """The cells that are expected to last longest first, whatever their block: the shortest run of a full fleet."""
 
 
 class DispatchPolicy(Value):

@@ -3,7 +3,6 @@
 A plug-in's own options stand beside its `kind`: `oracle: {kind: command, argv: [python3, check.py]}`.
 """
 
-from enum import StrEnum
 from typing import Annotated
 
 from pydantic import ConfigDict, Field, JsonValue, model_validator
@@ -15,8 +14,9 @@ from farm.model.image import ImageName
 from farm.model.limits import CheckLimits, Limits, Seconds
 from farm.model.metric import Metric
 from farm.model.names import Name, RelativePath
-from farm.model.policy import BreakerPolicy, DispatchPolicy, RetryPolicy
+from farm.model.policy import BreakerPolicy, CellOrder, DispatchPolicy, RetryPolicy
 from farm.model.task import Command, WorkspaceMode
+from farm.model.time_window import WindowText
 
 
 class PluginSpec(Value):
@@ -103,15 +103,6 @@ class ArmSpec(Value):
     """Folders, relative to the sweep file, that the arm's sessions see at /cell/assets/<name>, read-only."""
 
 
-class CellOrder(StrEnum):
-    """The order of a plan's cells."""
-
-    TASK_MAJOR = "task-major"
-    """Task, then trial, then arm as written."""
-    ROTATED = "rotated"
-    """As task-major, the first arm of each block moving on by one, so that no arm is always first."""
-
-
 class PresetSpec(PluginSpec):
     """A named family of tasks, metric, gate and budgets that the sweep file builds on."""
 
@@ -125,6 +116,8 @@ class SweepSpec(Value):
     arms: Annotated[tuple[ArmSpec, ...], Field(min_length=1)]
     trials: Annotated[int, Field(ge=1, le=10_000)] = 1
     order: CellOrder = CellOrder.ROTATED
+    seed: Annotated[int, Field(ge=0)] = 0
+    """Of the order `seeded`."""
     metrics: tuple[Metric, ...] = ()
     gates: tuple[PluginSpec, ...] = ()
     prices: str | None = None
@@ -136,3 +129,8 @@ class SweepSpec(Value):
     breaker: BreakerPolicy = BreakerPolicy()
     deadline_s: Seconds | None = None
     grace_s: Seconds = 5.0
+    windows: tuple[WindowText, ...] = ()
+    """When cells may run: `22:00-06:00 Europe/Berlin`, `Sat,Sun 00:00-24:00`, `2026-12-01T22:00Z/2026-12-02T06:00Z`."""
+    upload_s: Seconds = 30.0
+    durations: str | None = None
+    """A table of expected durations, relative to the sweep file."""

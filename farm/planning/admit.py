@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from farm.model import MIB, ArmRole, SweepSpec
+from farm.model import MIB, ArmRole, CellOrder, SweepSpec
 from farm.planning.cells import MOST_CELLS
 from farm.planning.problems import Problem
 
@@ -22,6 +22,7 @@ def cross_checks(spec: SweepSpec) -> Iterator[Problem]:
     yield from _containment(spec)
     yield from _images(spec)
     yield from _money(spec)
+    yield from _ordered(spec)
     cells = len(spec.tasks) * len(spec.arms) * spec.trials
     if cells > MOST_CELLS:
         yield Problem(("trials",), f"{cells} cells are above the {MOST_CELLS} allowed; split the sweep")
@@ -83,6 +84,13 @@ def _money(spec: SweepSpec) -> Iterator[Problem]:
         yield Problem(("cell_budget", "cost_usd"), "a budget of money needs `prices:`, a price table; add one")
     if all(arm.provider is None for arm in spec.arms):
         yield Problem(("cell_budget",), "no arm names a provider, so there is nothing to bound; drop the budget")
+
+
+def _ordered(spec: SweepSpec) -> Iterator[Problem]:
+    if spec.order is CellOrder.PACKED and spec.durations is None:
+        yield Problem(("order",), "a packed order needs `durations:`, a table of expected durations; add one")
+    if spec.order is not CellOrder.SEEDED and spec.seed != 0:
+        yield Problem(("seed",), f"the order is {spec.order}, which takes no seed; drop it, or say `order: seeded`")
 
 
 def _containment(spec: SweepSpec) -> Iterator[Problem]:

@@ -14,6 +14,7 @@ from farm.errors import SpecError
 from farm.model import (
     Arm,
     ArmSpec,
+    CellOrder,
     OracleSpec,
     Overlay,
     Pin,
@@ -26,10 +27,12 @@ from farm.model import (
     TaskSpec,
 )
 from farm.planning.admit import cross_checks
-from farm.planning.cells import order_cells
+from farm.planning.cells import Ordering, order_cells
+from farm.planning.durations import Durations
 from farm.planning.expanded import Expanded
 from farm.planning.inputs import ArmInput, Gathering, OverlayInput, TaskInput
 from farm.planning.load import read_spec
+from farm.planning.narrow_windows import narrow_windows
 from farm.planning.ports import PluginSource
 from farm.planning.presets import expand
 from farm.planning.problems import Problem, ProblemsError
@@ -64,7 +67,7 @@ def freeze(spec: SweepSpec, folder: Path, blobs: BlobStore, plugins: PluginSourc
         for task, read in zip(expanded.spec.tasks, gathered.tasks, strict=True)
     )
     arms = tuple(_arm(blobs, arm, read) for arm, read in zip(expanded.spec.arms, gathered.arms, strict=True))
-    plan = _plan(expanded, tasks, arms, gathered.gates)
+    plan = _plan(expanded, tasks, arms, gathered)
     return plan if gathered.prices is None else plan.model_copy(update={"prices": blobs.put(gathered.prices)})
 
 
@@ -74,6 +77,7 @@ class _Gathered:
     arms: tuple[ArmInput, ...]
     gates: tuple[Pin, ...]
     prices: bytes | None
+    durations: Durations | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +92,13 @@ def _gather(spec: SweepSpec, folder: Path, plugins: PluginSource) -> _Gathered:
     arms = [gathering.arm(index, arm) for index, arm in enumerate(spec.arms)]
     gates = [gathering.gate(index, spec) for index in range(len(spec.gates))]
     prices = None if spec.prices is None else gathering.prices(spec.prices)
+    durations = None if spec.durations is None else gathering.durations(spec.durations)
     gathering.sandbox(spec.sandbox)
     problems = [*cross_checks(spec), *gathering.problems]
+    problems += [] if problems else narrow_windows(spec, {} if durations is None else durations.tasks)
     if problems:
         raise ProblemsError(problems)
-    return _Gathered(_whole(tasks), _whole(arms), _whole(gates), prices)
+    return _Gathered(_whole(tasks), _whole(arms), _whole(gates), prices, durations)
 
 
 def _whole(found: Iterable[T | None]) -> tuple[T, ...]:
@@ -165,18 +171,19 @@ def _overlay(blobs: BlobStore, read: OverlayInput, boundary: tuple[str, ...]) ->
     )
 
 
-def _plan(expanded: Expanded, tasks: tuple[Task, ...], arms: tuple[Arm, ...], gates: tuple[Pin, ...]) -> Plan:
+def _plan(expanded: Expanded, tasks: tuple[Task, ...], arms: tuple[Arm, ...], read: _Gathered) -> Plan:
     spec = expanded.spec
-    cells = order_cells([task.id for task in tasks], [arm.name for arm in arms], spec.trials, spec.order)
-    return Plan(
+    plan = Plan(
         name=spec.name,
         farm_version=__version__,
         tasks=tasks,
         arms=arms,
         trials=spec.trials,
-        cells=tuple(cells) if expanded.has_cells else (),
+        cells=(),
+        order=spec.order,
+        seed=spec.seed if spec.order is CellOrder.SEEDED else None,
         metrics=spec.metrics,
-        gates=gates,
+        gates=read.gates,
         cell_budget=spec.cell_budget,
         sandbox=spec.sandbox,
         dispatch=spec.dispatch,
@@ -184,4 +191,24 @@ def _plan(expanded: Expanded, tasks: tuple[Task, ...], arms: tuple[Arm, ...], ga
         breaker=spec.breaker,
         deadline_s=spec.deadline_s,
         grace_s=spec.grace_s,
+        windows=spec.windows,
+        upload_s=spec.upload_s,
+        durations={} if read.durations is None else _known(read.durations, spec),
     )
+    return _with_cells(plan, Ordering(spec.order, spec.seed, plan.sessions_s)) if expanded.has_cells else plan
+
+
+def _known(durations: Durations, spec: SweepSpec) -> dict[str, dict[str, float]]:
+    """Keep what the sweep has of a table that may serve many."""
+    tasks, arms = {task.id for task in spec.tasks}, {arm.name for arm in spec.arms}
+    kept = {
+        task: {arm: seconds for arm, seconds in by_arm.items() if arm in arms}
+        for task, by_arm in durations.tasks.items()
+        if task in tasks
+    }
+    return {task: by_arm for task, by_arm in kept.items() if by_arm}
+
+
+def _with_cells(plan: Plan, ordering: Ordering) -> Plan:
+    cells = order_cells([task.id for task in plan.tasks], [arm.name for arm in plan.arms], plan.trials, ordering)
+    return plan.model_copy(update={"cells": tuple(cells)})

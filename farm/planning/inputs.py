@@ -29,6 +29,7 @@ from farm.model import (
     provider_need,
 )
 from farm.planning.admit import MOST_PROMPT_BYTES, prompt_problem
+from farm.planning.durations import Durations, read_durations
 from farm.planning.folder import folder_paths, pack_folder, read_file
 from farm.planning.ports import PluginSource
 from farm.planning.prices import read_prices
@@ -114,6 +115,10 @@ class Gathering:
     def prices(self, name: str) -> bytes | None:
         """Read and check the price table."""
         return self._take(("prices",), lambda: read_prices(self.folder / name))
+
+    def durations(self, name: str) -> Durations | None:
+        """Read and check the table of durations."""
+        return self._take(("durations",), lambda: read_durations(self.folder / name))
 
     def sandbox(self, name: str) -> None:
         """Check that the sandbox's backend is known; it need not work on this machine."""

@@ -1,9 +1,9 @@
 from farm.model import CellOrder
-from farm.planning.cells import order_cells
+from farm.planning.cells import Ordering, order_cells
 
 
 def ids(order: CellOrder) -> list[str]:
-    return [cell.id for cell in order_cells(["t", "u"], ["a", "b"], 2, order)]
+    return [cell.id for cell in order_cells(["t", "u"], ["a", "b"], 2, Ordering(order))]
 
 
 def test_task_major_runs_task_then_trial_then_arm_as_written() -> None:
@@ -12,3 +12,21 @@ def test_task_major_runs_task_then_trial_then_arm_as_written() -> None:
 
 def test_rotated_starts_each_block_with_the_next_arm() -> None:
     assert ids(CellOrder.ROTATED) == ["t.a.1", "t.b.1", "t.b.2", "t.a.2", "u.a.1", "u.b.1", "u.b.2", "u.a.2"]
+
+
+def test_a_seeded_order_is_the_same_for_the_same_seed_and_another_for_another() -> None:
+    names = [[f"{letter}{number}" for number in range(4)] for letter in "ta"]
+
+    def mixed(seed: int) -> list[str]:
+        return [cell.id for cell in order_cells(names[0], names[1], 3, Ordering(CellOrder.SEEDED, seed))]
+
+    assert mixed(1) == mixed(1)
+    assert mixed(1) != mixed(2)
+    assert mixed(1)[:3] == ["t1.a3.3", "t1.a1.3", "t1.a0.3"]
+
+
+def test_packed_starts_the_longest_first_and_keeps_the_rotation_among_equals() -> None:
+    lasts = {"a": 1.0, "b": 5.0}
+    ordering = Ordering(CellOrder.PACKED, lasts_s=lambda cell: lasts[cell.arm])
+    found = [cell.id for cell in order_cells(["t", "u"], ["a", "b"], 2, ordering)]
+    assert found == ["t.b.1", "t.b.2", "u.b.1", "u.b.2", "t.a.1", "t.a.2", "u.a.1", "u.a.2"]

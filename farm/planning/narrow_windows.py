@@ -1,0 +1,33 @@
+"""Tasks whose cells would be put off at every window, for want of time."""
+
+from collections.abc import Iterator, Mapping
+
+from farm.model import SweepSpec, TaskSpec
+from farm.model.time_window import longest_s, parse_calendar
+from farm.planning.problems import Problem
+
+Seconds = Mapping[str, Mapping[str, float]]
+"""What cells' sessions are expected to last, by task and arm."""
+
+
+def narrow_windows(spec: SweepSpec, known: Seconds) -> Iterator[Problem]:
+    """Yield a problem for each task whose cells fit into no window."""
+    most_s = longest_s(tuple(parse_calendar(text) for text in spec.windows))
+    if most_s is None:
+        return
+    for task in spec.tasks:
+        needed_s = _sessions_s(spec, task, known) + _afterwards_s(spec, task)
+        if needed_s > most_s:
+            yield Problem(
+                ("windows",),
+                f"a cell of task {task.id!r} may need {needed_s:g} s with its checks and its upload, and no window is "
+                f"open for more than {most_s:g} s; widen one, lower the task's limits, or name a table of `durations:`",
+            )
+
+
+def _sessions_s(spec: SweepSpec, task: TaskSpec, known: Seconds) -> float:
+    return max(known.get(task.id, {}).get(arm.name, task.limits.wall_s) for arm in spec.arms)
+
+
+def _afterwards_s(spec: SweepSpec, task: TaskSpec) -> float:
+    return (0.0 if task.verify is None else task.verify.limits.wall_s) + task.oracle.limits.wall_s + spec.upload_s

@@ -1,0 +1,58 @@
+"""What a sweep file says of time and order, in its plan."""
+
+from pathlib import Path
+
+import pytest
+
+from farm.adapters.memory.store import MemoryBlobs
+from farm.errors import SpecError
+from farm.model import CellOrder
+from tests.builders.planning import SWEEP, a_sweep, planned
+
+DURATIONS = "tasks:\n  bug: {baseline: 10, fresh: 400, old: 1}\n  gone: {fresh: 3}\n"
+
+
+def test_windows_and_durations_are_pinned_as_far_as_they_speak_of_the_sweep(tmp_path: Path) -> None:
+    file = a_sweep(tmp_path, SWEEP + "windows: [22:00-06:00 Europe/Berlin]\nupload_s: 60\ndurations: durations.yaml\n")
+    (tmp_path / "durations.yaml").write_text(DURATIONS)
+    plan = planned(file)
+    assert plan.windows == ("22:00-06:00 Europe/Berlin",)
+    assert plan.durations == {"bug": {"baseline": 10, "fresh": 400}}
+    cells = {cell.arm: cell for cell in plan.cells}
+    assert [plan.sessions_s(cells[arm]) for arm in ("baseline", "fresh")] == [10, 400]
+    assert plan.afterwards_s(cells["fresh"]) == 120 + 60
+
+
+def test_a_cell_of_unknown_duration_is_expected_to_last_as_long_as_it_may(tmp_path: Path) -> None:
+    plan = planned(a_sweep(tmp_path))
+    assert [plan.sessions_s(cell) for cell in plan.cells] == [2400.0] * 4
+
+
+def test_the_order_and_its_seed_are_recorded(tmp_path: Path) -> None:
+    seeded = planned(a_sweep(tmp_path, SWEEP + "order: seeded\nseed: 7\n"))
+    assert (seeded.order, seeded.seed) == (CellOrder.SEEDED, 7)
+    (tmp_path / "durations.yaml").write_text(DURATIONS)
+    (tmp_path / "sweep.yaml").write_text(SWEEP + "order: packed\ndurations: durations.yaml\n")
+    packed = planned(tmp_path / "sweep.yaml")
+    assert (packed.order, packed.seed) == (CellOrder.PACKED, None)
+    assert [cell.arm for cell in packed.cells] == ["fresh", "fresh", "baseline", "baseline"]
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("windows: [nightly]\n", r"windows\[0\]: 'nightly' is no time window"),
+        ("windows: [instance]\n", r"windows\[0\]: .*FARM_WINDOW"),
+        ("windows: ['22:00-22:30']\n", r"windows: a cell of task 'bug' may need 2550 s .* more than 1800 s"),
+        ("durations: durations.yaml\n", r"durations\.yaml:1: tasks"),
+        ("order: packed\n", "order: a packed order needs `durations:`"),
+        ("seed: 3\n", "seed: the order is rotated, which takes no seed"),
+    ],
+)
+def test_what_cannot_be_kept_is_refused_before_anything_is_stored(tmp_path: Path, more: str, said: str) -> None:
+    file = a_sweep(tmp_path, SWEEP + more)
+    (tmp_path / "durations.yaml").write_text("tasks: {}\n")
+    blobs = MemoryBlobs()
+    with pytest.raises(SpecError, match=said):
+        planned(file, blobs)
+    assert blobs.bodies == {}
