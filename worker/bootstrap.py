@@ -256,7 +256,7 @@ def make_line(flag: ShutdownFlag, fitness: Fitness) -> CellLine:
             ),
         )
         holder = f"{settings.host}/{secrets.token_hex(6)}"
-        place = Place(settings.host, slot.number, settings.root, holder, settings.sandbox)
+        place = Place(settings.host, slot.number, settings.root, holder, settings.sandbox, settings.hours)
         line = CellLine(ports, place, Timing(settings.lease_ttl_s, settings.beat_s))
         undo.pop_all()
         return line

@@ -9,7 +9,9 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from farm.errors import SpecError
+from farm.model.time_window import parse_window
 from farm.settings import FarmSettings
+from worker.health.host_hours import HostHours
 
 _MOST_BEAT_S = 5.0
 """The coordinator takes a lease that it has not seen for 6 s for lost: a wiped Redis must hear of it sooner."""
@@ -41,6 +43,8 @@ class WorkerSettings(FarmSettings):
     """A file that says where providers of models are, over those that everybody knows; see worker.providers."""
     agents: Path | None = None
     """Where ops/agents.sh puts the CLIs of agents; None: the folder agents below the work root."""
+    window: str = ""
+    """When this host may work; empty: always. See farm.model.time_window."""
     lifeline: bool = False
     """Standard input is a pipe from whoever started us: at its end, end at once; SIGTERM stops running cells."""
 
@@ -57,6 +61,18 @@ class WorkerSettings(FarmSettings):
                 f"FARM_LEASE_TTL_S to at least {_BEATS_A_LEASE * beat_s:g}, {_BEATS_A_LEASE} heartbeats"
             )
         return self
+
+    @model_validator(mode="after")
+    def _window_is_one(self) -> Self:
+        try:
+            self.hours  # noqa: B018 (it is read to be checked)
+        except ValueError as error:
+            raise SpecError(f"FARM_WINDOW: {error}, or 'instance 24h reserve 90m' for a machine's life") from None
+        return self
+
+    @property
+    def hours(self) -> HostHours:
+        return HostHours(parse_window(self.window) if self.window else None)
 
     @property
     def root(self) -> Path:

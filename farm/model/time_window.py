@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from itertools import pairwise
 from typing import Annotated
 from zoneinfo import ZoneInfo
@@ -122,6 +123,12 @@ def _checked(text: str) -> str:
 
 WindowText = Annotated[str, AfterValidator(_checked)]
 """A calendar window as it was written."""
+
+
+@lru_cache(256)
+def calendars(texts: tuple[str, ...]) -> tuple[Calendar, ...]:
+    """Read windows that were checked when they were written."""
+    return tuple(parse_calendar(text) for text in texts)
 
 
 def open_spans(windows: Iterable[Calendar], now: datetime) -> tuple[Span, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from farm.model import SweepSpec, TaskSpec
-from farm.model.time_window import longest_s, parse_calendar
+from farm.model.time_window import calendars, longest_s
 from farm.planning.problems import Problem
 
 Seconds = Mapping[str, Mapping[str, float]]
@@ -12,7 +12,7 @@ Seconds = Mapping[str, Mapping[str, float]]
 
 def narrow_windows(spec: SweepSpec, known: Seconds) -> Iterator[Problem]:
     """Yield a problem for each task whose cells fit into no window."""
-    most_s = longest_s(tuple(parse_calendar(text) for text in spec.windows))
+    most_s = longest_s(calendars(spec.windows))
     if most_s is None:
         return
     for task in spec.tasks:

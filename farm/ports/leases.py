@@ -4,6 +4,7 @@ All of it may be lost (a wiped Redis) and is rebuilt from the records: the claim
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 from farm.model import CellId, Lease, Refusal, StopReason, SweepId, Ticket
@@ -19,6 +20,10 @@ class Renewal:
 
 class LeaseBook(Protocol):
     """Who may work on what, now. Every method may raise TransientError when the book does not answer."""
+
+    def now(self) -> datetime:
+        """Say what time it is on the book's clock, by which time windows are judged."""
+        ...
 
     def open_sweep(self, sweep: SweepId, paused_from: int | None = None) -> None:
         """Let claims of the sweep through, but for cells whose index is at least `paused_from`, in one step.

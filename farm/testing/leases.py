@@ -2,6 +2,7 @@
 """What every lease book must do. Subclass in your tests and override the fixtures."""
 
 from collections.abc import Callable
+from datetime import UTC
 from functools import partial
 
 import pytest
@@ -52,6 +53,12 @@ class LeaseSuite:
     def wipe(self) -> Callable[[], None]:
         """Give a way to make the book lose everything."""
         not_given("wipe")
+
+    def test_the_book_has_a_clock_in_utc(self, leases: LeaseBook, let_pass: Callable[[float], None]) -> None:
+        before = leases.now()
+        assert before.tzinfo is UTC
+        let_pass(SHORT_S)
+        assert (leases.now() - before).total_seconds() >= SHORT_S
 
     def test_an_unknown_sweep_refuses_claims(self, leases: LeaseBook) -> None:
         assert leases.claim(a_ticket(), "h/1/1", LONG_S) is Refusal.CLOSED

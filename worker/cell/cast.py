@@ -57,6 +57,10 @@ class Casting:
         """Read the ticket's plan; raise IntegrityError when it is not there or not the plan that was meant."""
         return self._plans.get_or(ticket.plan, lambda: self._read_plan(ticket))
 
+    def cell(self, ticket: Ticket) -> Cell:
+        """Find the ticket's cell; errors as `of`."""
+        return self._cell(self.plan(ticket), ticket)
+
     def needs(self, ticket: Ticket) -> frozenset[str]:
         """List what a host must offer for the ticket's cell; errors as `of`."""
         plan = self.plan(ticket)

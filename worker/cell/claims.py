@@ -9,6 +9,7 @@ import structlog
 from farm.errors import FarmError, TransientError
 from farm.model import CellEvent, Claim, EventKind, Lease, Refusal, StopReason, Ticket, canonical_json
 from farm.model.keys import cancel_key, claim_key, close_key, result_key
+from worker.cell.hours import Room
 from worker.cell.ports import Claimed, Exchange, LinePorts, Place, Timing
 from worker.health.fitness import Rest
 
@@ -25,18 +26,17 @@ class Claims:
     holders: Iterator[str]
     lacks: Callable[[Ticket], frozenset[str]]
     """Say what the ticket's cell needs and this host does not offer."""
+    room: Callable[[Ticket], Room]
+    """Say how much time the ticket's cell has here, and what it needs."""
 
     def take(self, ticket: Ticket) -> Claimed | Refusal:
         """Claim the ticket's attempt, or say why not; every refusal is normal. What raises has taken nothing."""
-        if self.ports.fitness.problem is not None:
-            return Refusal.UNFIT
-        if self.ports.fitness.rest is not Rest.NONE:
-            return Refusal.DRAINED
-        lacking = self.lacks(ticket)
-        if lacking:
-            _log.warning("ticket.unserved", cell=ticket.cell, sweep=ticket.sweep, lacking=sorted(lacking))
-            return Refusal.UNABLE
-        asked_at = self.ports.clock.monotonic()
+        refusal = self._host_refuses(ticket)
+        if refusal is not None:
+            return refusal
+        room, asked_at = self.room(ticket), self.ports.clock.monotonic()
+        if not room.is_enough:
+            return Refusal.WINDOW
         lease = self.ports.exchange.leases.claim(ticket, next(self.holders), self.timing.lease_ttl_s)
         if isinstance(lease, Refusal):
             return lease
@@ -47,7 +47,18 @@ class Claims:
                 return refusal
             untaken.pop_all()
         tell(self.ports.exchange, lease, EventKind.CLAIMED)
-        return Claimed(ticket, lease, asked_at, self._came_too_late(ticket))
+        until_s = None if room.left_s is None else asked_at + room.left_s
+        return Claimed(ticket, lease, asked_at, self._came_too_late(ticket), until_s)
+
+    def _host_refuses(self, ticket: Ticket) -> Refusal | None:
+        if self.ports.fitness.problem is not None:
+            return Refusal.UNFIT
+        if self.ports.fitness.rest is not Rest.NONE:
+            return Refusal.DRAINED
+        lacking = self.lacks(ticket)
+        if lacking:
+            _log.warning("ticket.unserved", cell=ticket.cell, sweep=ticket.sweep, lacking=sorted(lacking))
+        return Refusal.UNABLE if lacking else None
 
     def _store_refuses(self, ticket: Ticket) -> Refusal | None:
         read = self.ports.truth.records.read

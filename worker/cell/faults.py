@@ -23,6 +23,7 @@ _STOPS = {
     StopReason.CANCEL: "cancelled",
     StopReason.DEADLINE: "stopped at the sweep's deadline",
     StopReason.BREAKER: "stopped when the breaker tripped",
+    StopReason.WINDOW: "put off: its time window closes",
     StopReason.SHUTDOWN: "stopped with its worker",
     StopReason.DRAIN: "stopped because its host was drained",
 }
@@ -32,7 +33,8 @@ def fault_of(error: Exception) -> Fault:
     """Say what kind of fault `error`, one of ANSWERABLE, is."""
     match error:
         case StoppedError():
-            return Fault(kind=FaultKind.CANCELLED, detail=_STOPS.get(error.reason, str(error)))
+            kind = FaultKind.DEFERRED if error.reason is StopReason.WINDOW else FaultKind.CANCELLED
+            return Fault(kind=kind, detail=_STOPS.get(error.reason, str(error)))
         case ProviderFailedError():
             return Fault(kind=error.kind, detail=recordable(str(error)), retry_after_s=error.retry_after_s)
         case VerifierBrokenError():

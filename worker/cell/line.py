@@ -35,6 +35,7 @@ from worker.cell.claims import Claims, release, tell
 from worker.cell.collecting import collect
 from worker.cell.doors import doors
 from worker.cell.faults import ANSWERABLE, fault_of, fault_of_bug, recordable
+from worker.cell.hours import Hourglass, Hours, Room
 from worker.cell.left import BrokenBound, look_at
 from worker.cell.metrics import measure
 from worker.cell.narration import Narration
@@ -69,7 +70,8 @@ class CellLine:
         self._undead: str | None = None
         self._recorder = Recorder(ports.truth, ports.clock, place, ports.redactor)
         holders = (f"{place.holder}/{number}" for number in itertools.count(1))
-        self._claims = Claims(ports, place, self._timing, holders, self._lacking)
+        self._hours = Hours(ports.exchange.leases, place.hours)
+        self._claims = Claims(ports, place, self._timing, holders, self._lacking, self._room)
 
     def claim(self, ticket: Ticket) -> Claimed | Refusal:
         """Take the right to the attempt, or say why not. What raises has taken nothing."""
@@ -126,7 +128,9 @@ class CellLine:
 
     def _beating(self, attempt: Attempt) -> Pulse:
         ports, lease = self._ports, attempt.claimed.lease
-        return Pulse(ports.exchange, self._timing, ports.clock, lease, attempt.narration.tell)
+        pulse = Pulse(ports.exchange, self._timing, ports.clock, lease, attempt.narration.tell)
+        pulse.stop_at(attempt.claimed.until_s)
+        return pulse
 
     def _find(self, attempt: Attempt, folder: CellFolder, pulse: Pulse) -> Finding:
         plan: Plan | None = None
@@ -156,6 +160,13 @@ class CellLine:
             return frozenset()  # what is wrong with the ticket's plan is for its attempt to say
         return lacking(needed, frozenset((sandbox_need(self._place.sandbox), *self._ports.doors.offers())))
 
+    def _room(self, ticket: Ticket) -> Room:
+        try:
+            plan, cell = self._casting.plan(ticket), self._casting.cell(ticket)
+        except FarmError:
+            return Room(None, 0.0)  # as above
+        return self._hours.room(plan, cell)
+
     def _prove(self, attempt: Attempt, cast: Cast, folder: CellFolder, pulse: Pulse) -> Evidence:
         with attempt.stage("stage"):
             template = self._templates.ready(cast.task.snapshot, cast.arm.overlay)
@@ -170,7 +181,10 @@ class CellLine:
         checks = Checks(cast, attempt, boxes, self._ground, self._ports.truth, pulse)
         with attempt.stage("sessions"):
             cell_doors = doors(cast, attempt, folder, self._ports.doors, pulse.must_stop)
-            sessions = cast.program.perform(cast.prompt, CellSessions(cast, attempt, boxes, cell_doors, pulse, assets))
+            hourglass = Hourglass(self._hours, cast.plan, cast.cell, self._ports.clock, pulse)
+            sessions = cast.program.perform(
+                cast.prompt, CellSessions(cast, attempt, boxes, cell_doors, pulse, hourglass, assets)
+            )
         with attempt.stage("collect"):
             left = look_at(folder.workspace, pulse.check)
             churn = collect(attempt, template, folder, left)

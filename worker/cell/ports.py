@@ -1,7 +1,7 @@
 """What the line is given: ports, a place, and its timing. Nothing below reads a setting."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -12,6 +12,7 @@ from sandbox.spec import Sandbox
 from worker.agents.installed import InstalledPrograms
 from worker.gateway import Gateway, Upstream
 from worker.health.fitness import Fitness
+from worker.health.host_hours import HostHours
 from worker.translator import Translator
 
 
@@ -63,6 +64,8 @@ class Place:
     root: Path
     holder: str
     sandbox: str = "bubblewrap"
+    hours: HostHours = field(default_factory=HostHours)
+    """When the host may work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,3 +106,5 @@ class Claimed:
     """When the lease was asked for: the right counts from here, however long the store took over the claim."""
     stop: StopReason | None = None
     """Why it must not be worked on after all."""
+    until_s: float | None = None
+    """When its time window closes, on the worker's monotonic clock; None: never."""

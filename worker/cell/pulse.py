@@ -40,6 +40,8 @@ class Pulse:
         self._is_lost = False
         self._tell = tell
         self._held_at = clock.monotonic()
+        self.until_s: float | None = None
+        """When the attempt's time window closes, on the clock's monotonic time; None: never."""
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._beat, name="pulse", daemon=True)
 
@@ -56,10 +58,17 @@ class Pulse:
         self._ended.set()
         self._thread.join(self._timing.lease_ttl_s)
 
+    def stop_at(self, until_s: float | None) -> None:
+        """From `until_s` on the attempt must stop: its time window closes then."""
+        self.until_s = until_s
+
     def stop_reason(self) -> StopReason | None:
         """Look why the attempt must stop now; None: go on. What was seen to be lost stays so, whatever comes later."""
-        if self._clock.monotonic() - self._held_at >= self._timing.lease_ttl_s:
+        now_s = self._clock.monotonic()
+        if now_s - self._held_at >= self._timing.lease_ttl_s:
             self._is_lost = True
+        if self._order is None and self.until_s is not None and now_s >= self.until_s:
+            self._order = StopReason.WINDOW
         return StopReason.LOST_LEASE if self._is_lost else self._order
 
     def must_stop(self) -> bool:

@@ -13,6 +13,7 @@ from worker.cell.attempt import Attempt
 from worker.cell.boxes import Boxes, SessionBox, disk_limit, process_exit
 from worker.cell.cast import Cast
 from worker.cell.doors import Doors, SessionDoor, with_door
+from worker.cell.hours import Hourglass
 from worker.cell.pulse import Pulse
 from worker.collect.streams import RawStreams
 from worker.session import DOOR_PORT, Launch, SessionRequest, StreamParser, asset_path
@@ -30,6 +31,7 @@ class CellSessions:
     boxes: Boxes
     doors: Doors
     pulse: Pulse
+    hourglass: Hourglass
     assets: Mapping[str, Path] = field(default_factory=dict)
     """What the arm brings, by name."""
     names: set[str] = field(default_factory=set)
@@ -37,6 +39,7 @@ class CellSessions:
     def run(self, name: str, prompt: str) -> SessionReport:
         """Run one session; raise StoppedError when the attempt must stop, its partial streams kept."""
         self.pulse.check()
+        self.hourglass.ensure_time()
         self._take_name(name)
         cast, wire = self.cast, self.doors.wire(self.cast.agent.wires)
         request = SessionRequest(

@@ -2,6 +2,7 @@
 
 import threading
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from farm.adapters.memory.coordination import MemorySignals
 from farm.model import CellId, Lease, Refusal, SweepId, Ticket
@@ -40,6 +41,9 @@ class MemoryLeases:
         self._signals = MemorySignals() if signals is None else signals
         self._sweeps: dict[SweepId, _Sweep] = {}
         self._lock = threading.Lock()  # makes each method one step
+
+    def now(self) -> datetime:
+        return self._clock.now()
 
     def open_sweep(self, sweep: SweepId, paused_from: int | None = None) -> None:
         with self._lock:

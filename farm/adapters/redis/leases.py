@@ -8,6 +8,7 @@ deadlines  sorted set: cell -> when its lease ends, in the server's milliseconds
 """
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from farm.adapters.redis.server import Server, milliseconds
 from farm.adapters.redis.signals import stop_key
@@ -43,6 +44,11 @@ class RedisLeases:
         self._renew = server.script("renew")
         self._release = server.script("release")
         self._live = server.script("live")
+
+    def now(self) -> datetime:
+        with self._server.answering() as client:
+            seconds, microseconds = client.time()
+        return datetime.fromtimestamp(seconds, UTC).replace(microsecond=microseconds)
 
     def open_sweep(self, sweep: SweepId, paused_from: int | None = None) -> None:
         paused = "" if paused_from is None else paused_from

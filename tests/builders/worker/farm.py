@@ -43,6 +43,7 @@ from worker.cell.line import CellLine
 from worker.cell.ports import DoorPorts, Exchange, LinePorts, Place, Timing, Truth
 from worker.gateway import Gateway, Upstream
 from worker.health.fitness import Fitness
+from worker.health.host_hours import HostHours
 from worker.oracles.answer import AnswerOracle
 from worker.oracles.command import CommandOracle
 from worker.oracles.pytest_oracle import PytestOracle
@@ -103,6 +104,7 @@ class Farm:
     clock: Clock = field(default_factory=SystemClock)
     store: MemoryStore = field(default_factory=MemoryStore)
     plugins: Plugins = PLUGINS
+    hours: HostHours = field(default_factory=HostHours)
     agents: Path | None = None
     """Where agents' own programs stand."""
 
@@ -155,7 +157,8 @@ class Farm:
                 translator=self.translator,
             ),
         )
-        return CellLine(ports, Place("host-1", slot, self.root, f"host-1/{slot}"), self.timing)
+        place = Place("host-1", slot, self.root, f"host-1/{slot}", hours=self.hours)
+        return CellLine(ports, place, self.timing)
 
     def outcome(self, attempt: int = 1) -> Outcome:
         key = outcome_key(self.sweep, self.plan.cells[0].id, attempt)
