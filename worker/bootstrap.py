@@ -277,6 +277,12 @@ def make_heartbeat(pool: Pool, fitness: Fitness, duty: Duty) -> Heartbeat:
     """Build this worker's heartbeat, which follows what the farm says to it."""
     settings, clock = read_settings(), system_clock.SystemClock()
 
+    def left_s() -> float | None:
+        try:
+            return settings.hours.left_s(_exchange().leases.now() if settings.hours.needs_calendar else None)
+        except TransientError:  # then this beat is not heard either
+            return None
+
     def facts() -> Host:
         problem, draining = fitness.problem, duty.draining
         return Host(
@@ -287,6 +293,7 @@ def make_heartbeat(pool: Pool, fitness: Fitness, duty: Duty) -> Heartbeat:
             sandbox=settings.sandbox,
             offers=_host_offers(),
             seen_at=clock.now(),
+            left_s=left_s(),
             problem=problem,
             draining=draining,
             order=duty.order,
@@ -296,7 +303,7 @@ def make_heartbeat(pool: Pool, fitness: Fitness, duty: Duty) -> Heartbeat:
         try:
             return duty.look()
         finally:
-            pool.take_from(duty.queues(host_offers(host)))
+            pool.take_from(duty.queues(host_offers(host)) if host.left_s != 0 else frozenset())
 
     return Heartbeat(_exchange().hosts, facts, look, clock)
 

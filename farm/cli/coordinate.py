@@ -1,5 +1,7 @@
 """farm coordinate."""
 
+from functools import partial
+
 import click
 
 from farm import bootstrap
@@ -8,30 +10,36 @@ from farm.cli.coordinated import coordinated_code
 from farm.cli.display import live_display
 from farm.cli.drive import coordinate, live_notes, open_drive
 from farm.cli.interrupts import Interrupts
+from farm.cli.open_end import coordinate_open, why_open
 from farm.coordinator.loop import EndKind
 from farm.model import Shard, SweepId
 
 
 @click.command(name="coordinate", epilog="Example:  farm coordinate quickstart-3f9a1c2b4d5e.1")
 @click.argument("sweep", type=SweepId)
+@click.option("--open", "stays", is_flag=True, help="Wait for the next time window when cells wait for one.")
 @shard_option
 @store_option
 @json_option
 @click.pass_context
-def command(ctx: click.Context, sweep: SweepId, *, shard: Shard | None, store: str | None, as_json: bool) -> None:
+def command(  # noqa: PLR0913 (click's: an option each)
+    ctx: click.Context, sweep: SweepId, *, stays: bool, shard: Shard | None, store: str | None, as_json: bool
+) -> None:
     """Send a submitted sweep's cells to the workers until it ends; Ctrl-C leaves it open and the workers at work."""
     settings = bootstrap.read_settings()
-    drive = open_drive(
-        sweep, bootstrap.open_store(store, settings), bootstrap.connect(bootstrap.redis_url(settings)), shard
-    )
+    place = bootstrap.open_store(store, settings)
+    plan = bootstrap.known_sweep(place, sweep)
+    drive = open_drive(sweep, place, bootstrap.connect(bootstrap.redis_url(settings)), shard)
     with Interrupts() as interrupts, live_display(lambda: live_notes(drive), quiet=as_json) as show:
-        end = coordinate(drive, lambda: interrupts.asked_to_stop, show)
+        lead = partial(coordinate_open, plan=plan) if stays else coordinate
+        end = lead(drive, should_stop=lambda: interrupts.asked_to_stop, show=show)
     reason = end.close.reason.value if end.close else end.kind.value
+    waits = None if end.left_open is None else why_open(end.left_open, plan, drive.clock.now())
     code = coordinated_code(end)
     verb = "finalize" if end.kind is EndKind.CLOSED else "coordinate"
     answer(
-        {"sweep": sweep, "end": reason, "exit_code": code},
-        [f"{sweep}: {reason}; next:  farm {verb} {sweep}"],
+        {"sweep": sweep, "end": reason, "exit_code": code, "waits": waits},
+        [f"{sweep}: {waits or reason}; next:  farm {verb} {sweep}"],
         as_json=as_json,
     )
     ctx.exit(code)

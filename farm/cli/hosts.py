@@ -6,6 +6,7 @@ import click
 
 from farm import bootstrap
 from farm.cli.common import answer, json_option
+from farm.cli.display import clock_text
 from farm.model import Host, is_image
 from farm.reporting.text import one_line
 
@@ -20,6 +21,8 @@ def describe(host: Host, now: datetime) -> list[str]:
         lines.append(f"  takes nothing more: {one_line(host.problem)}")
     if host.draining is not None:
         lines.append(f"  takes nothing more: {one_line(host.draining)}; `farm undrain {host.name}` lets it work again")
+    if host.left_s is not None:
+        lines.append(f"  time window: {f'open for {clock_text(host.left_s)}' if host.left_s else 'closed'}")
     offered = [one_line(offer, most=80) for offer in host.offers if not is_image(offer)]
     images = len(host.offers) - len(offered)
     if images:

@@ -16,6 +16,7 @@ from farm.cli.display import live_display
 from farm.cli.drive import Drive, coordinate_in_turn, live_notes, open_drive, write_cancel
 from farm.cli.finishing import conclude, finish
 from farm.cli.interrupts import Interrupts
+from farm.cli.open_end import why_open
 from farm.coordinator.loop import CoordinatorEnd, EndKind
 from farm.coordinator.queues import QUEUE_TTL_S, CellQueues
 from farm.errors import SpecError, TransientError
@@ -63,6 +64,8 @@ def go_on(ctx: click.Context, run: LocalRun) -> None:
             _leave_to_others(ctx, run, drive, end)
         if end.kind is EndKind.CLOSED or interrupts.asked_to_cancel:
             _conclude_here(ctx, run, drive, interrupted=interrupts.asked_to_stop)
+    if end.left_open is not None:
+        click.echo(f"{drive.sweep}: {why_open(end.left_open, run.plan, drive.clock.now())}", err=True)
     named = "" if run.shard is None else f" --shard {run.shard}"
     click.echo(f"{drive.sweep} is open; go on with:  farm resume {drive.sweep}{named}", err=True)
     ctx.exit(INTERRUPTED if end.kind is EndKind.INTERRUPTED else OPEN)

@@ -24,6 +24,7 @@ def describe(plan: Plan) -> list[str]:
     lines += [f"gate    {gate.name} {gate.version}" for gate in plan.gates] or [
         "gate    none: no verdict will be given"
     ]
+    lines += [f"window  {window}" for window in plan.windows]
     lines += [f"needs   arm {arm.name}: {', '.join(sorted(needs(plan, arm, None)))}" for arm in plan.arms]
     if not plan.cells:
         lines.append("nothing would run: the gate will say why")

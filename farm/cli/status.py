@@ -13,6 +13,7 @@ from farm.bootstrap import Exchange, Settings
 from farm.cli.common import answer, json_option, store_option
 from farm.cli.display import live_line
 from farm.cli.finishing import place_of
+from farm.cli.open_end import hours_line
 from farm.cli.recent_faults import ToldFault, recent_faults
 from farm.cli.shards import shard_lines
 from farm.errors import TransientError
@@ -83,6 +84,8 @@ class Standing:
     running: int | None
     """Live leases; None when nobody could be asked."""
     live: tuple[LiveNote, ...] = ()
+    hours: str | None = None
+    """Why cells wait that no time window lets begin."""
     unserved: tuple[str, ...] = ()
     """Why cells wait that no host can run."""
     shards: tuple[str, ...] = ()
@@ -154,6 +157,7 @@ def standing(store: Store, sweep: SweepId, leases: Leases) -> Standing:
         _arms(plan, results),
         None if running is None else len(running),
         leases.notes(sweep, running or ()),
+        hours_line(plan, bootstrap.clock().now()) if stage is Stage.OPEN else None,
         leases.unserved(plan) if stage is Stage.OPEN else (),
         shard_lines(bootstrap.opening(store, sweep), store.records),
         () if stage is Stage.SEALED else recent_faults(store, sweep, plan, results),
@@ -170,6 +174,7 @@ def _lines(found: Standing, store: Store, leases: Leases) -> list[str]:
     ]
     lines += [f"  {one_line(sentence)}" for sentence in found.shards]
     lines += [f"  {live_line(note, bootstrap.clock().now())}" for note in found.live]
+    lines += [f"  {found.hours}"] if found.hours else []
     lines += [f"  {one_line(sentence)}" for sentence in found.unserved]
     lines += [
         f"  {fault.cell} attempt {fault.attempt} ({fault.kind} fault): {one_line(fault.detail)}"
@@ -188,6 +193,7 @@ def _document(found: Standing) -> dict[str, JsonValue]:
         "planned": found.planned,
         "done": found.done,
         "running": found.running,
+        "hours": found.hours,
         "unserved": list(found.unserved),
         "shards": list(found.shards),
         "faults": [

@@ -1,8 +1,16 @@
 """What the machine wants done. Each may be done twice; none may be left out."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from farm.model import CloseReason, StopReason
+
+
+class Deferral(StrEnum):
+    """Why cells wait for a later run."""
+
+    WINDOW = "window"
+    """No time window leaves them the time that they need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +81,8 @@ class CloseSweep:
 @dataclass(frozen=True, slots=True)
 class LeaveOpen:
     """The machine is over, and some cells wait for the next run: the sweep stays open."""
+
+    why: frozenset[Deferral]
 
 
 Effect = (

@@ -82,6 +82,13 @@ class HoldOver:
 
 
 @dataclass(frozen=True, slots=True)
+class TimeLeft:
+    """The time windows leave so much: of the sweep's own and of the hosts'; None: nothing bounds it."""
+
+    left_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class CancelAsked:
     """A person wants the sweep to end."""
 
@@ -108,6 +115,7 @@ Event = (
     | WaitOver
     | Pressed
     | HoldOver
+    | TimeLeft
     | CancelAsked
     | DeadlineReached
     | ClaimsClosed

@@ -8,7 +8,7 @@ import structlog
 
 from farm.coordinator.ports import CoordinatorPorts, Rhythm
 from farm.coordinator.progress import Progress
-from farm.coordinator.shell import Shell
+from farm.coordinator.shell import LeftOpen, Shell
 from farm.coordinator.sweep_records import Ended, SweepRecords
 from farm.errors import ConflictError, TransientError
 from farm.model import Shard, SweepId
@@ -28,10 +28,11 @@ class EndKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CoordinatorEnd:
-    """The end of a run; `close` stands when the sweep is closed."""
+    """The end of a run; `close` stands when the sweep is closed, `left_open` when cells wait for a later run."""
 
     kind: EndKind
     close: Ended | None = None
+    left_open: LeftOpen | None = None
 
 
 @dataclass(slots=True)
@@ -105,7 +106,8 @@ class Coordinator:
             shell.receive(self._rhythm.receive_s)
             return None
         progress(shell.progress())
-        return CoordinatorEnd(EndKind.LEFT_OPEN if shell.close is None else EndKind.CLOSED, shell.close)
+        kind = EndKind.LEFT_OPEN if shell.close is None else EndKind.CLOSED
+        return CoordinatorEnd(kind, shell.close, shell.left_open)
 
     def _start(self, progress: Callable[[Progress], None]) -> Shell:
         self._lead()

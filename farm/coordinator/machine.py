@@ -3,91 +3,26 @@
 What must stay true, and the property tests hold it to:
 
 - cells are dispatched in plan order, as many as the window has room for; those of a provider on hold are passed over;
+- no cell is sent that would outlast the time that is left: it is put aside, and the sweep stays open;
 - a cell has at most one attempt that may run, attempt numbers only grow, and after its result nothing is sent;
 - what the breaker decides depends on the results in plan order alone, not on when they came;
 - after a cancel, the deadline, a trip or a bug nothing is sent;
 - an event that is late, doubled or stale changes nothing.
 """
 
-from dataclasses import dataclass, field, replace
-from enum import Enum, auto
+from dataclasses import replace
 from typing import assert_never
 
 from farm.coordinator import effects as out
 from farm.coordinator import events as on
 from farm.coordinator import retry
-from farm.coordinator.breaker import Breaker
-from farm.coordinator.effects import Effect
 from farm.coordinator.events import Event
-from farm.coordinator.holds import Holds, Turnstile
-from farm.coordinator.ledger import Ledger
-from farm.coordinator.window import Live, Phase, Window, room
-from farm.model import BreakerPolicy, CloseReason, DispatchPolicy, FaultKind, Plan, RetryPolicy, StopReason
+from farm.coordinator.round import choose
+from farm.coordinator.state import Policies, Stage, State, Step, begin
+from farm.coordinator.window import MAY_RUN, SENT, Live, Phase, Window
+from farm.model import CloseReason, FaultKind, StopReason
 
-
-@dataclass(frozen=True, slots=True)
-class Policies:
-    """The plan's rules that the machine follows."""
-
-    dispatch: DispatchPolicy = field(default_factory=DispatchPolicy)
-    retry: RetryPolicy = field(default_factory=RetryPolicy)
-    breaker: BreakerPolicy = field(default_factory=BreakerPolicy)
-    salt: str = ""
-    """What the jitter of waits is drawn from: the plan's digest, so that a replay draws the same."""
-
-    @classmethod
-    def of(cls, plan: Plan) -> "Policies":
-        return cls(dispatch=plan.dispatch, retry=plan.retry, breaker=plan.breaker, salt=plan.digest)
-
-
-class Stage(Enum):
-    """How far the sweep is."""
-
-    DISPATCHING = auto()
-    CLOSING = auto()
-    """The breaker tripped; claims are being closed."""
-    DRAINING = auto()
-    """No claim succeeds any more; what runs may finish."""
-    OVER = auto()
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """Everything that the next decision depends on; bounded by what is outstanding, and three integers."""
-
-    cells: int
-    policies: Policies
-    breaker: Breaker
-    ledger: Ledger = field(default_factory=Ledger)
-    window: Window = field(default_factory=Window)
-    holds: Holds = field(default_factory=Holds)
-    untouched: int = 0
-    """The first cell that was never in the window."""
-    slots: int | None = None
-    """None until the fleet is known: nothing is sent before."""
-    stage: Stage = Stage.DISPATCHING
-    reason: CloseReason | None = None
-    """Why it stops, from the moment that this is decided."""
-
-    @property
-    def paused_from(self) -> int | None:
-        """The first cell that the breaker's pause holds back; None while nothing is paused."""
-        return None if self.breaker.suspicion is None else self.breaker.suspicion.last + 1
-
-
-Step = tuple[State, tuple[Effect, ...]]
-
-
-def begin(
-    cells: int, policies: Policies, providers: tuple[str | None, ...] = (), elsewhere: tuple[int, ...] = ()
-) -> State:
-    """Start with `cells` cells in plan order, none of them sent; `providers` names each cell's, if any has one.
-
-    The cells of `elsewhere` are another coordinator's: as if the plan did not hold them.
-    """
-    breaker = Breaker(streak=policies.breaker.streak)
-    ledger = Ledger().without(elsewhere) if elsewhere else Ledger()
-    return State(cells=cells, policies=policies, breaker=breaker, ledger=ledger, holds=Holds(providers))
+__all__ = ["Policies", "Stage", "State", "Step", "advance", "begin"]
 
 
 def advance(state: State, event: Event) -> Step:
@@ -103,7 +38,7 @@ def advance(state: State, event: Event) -> Step:
 
 def _take(state: State, event: Event) -> Step:
     match event:
-        case on.SlotsChanged() | on.Replayed() | on.HoldOver():
+        case on.SlotsChanged() | on.Replayed() | on.HoldOver() | on.TimeLeft():
             return _noted(state, event), ()
         case on.CancelAsked() | on.DeadlineReached():
             is_cancel = isinstance(event, on.CancelAsked)
@@ -119,7 +54,7 @@ def _take(state: State, event: Event) -> Step:
             assert_never(event)
 
 
-def _noted(state: State, event: on.SlotsChanged | on.Replayed | on.HoldOver) -> State:
+def _noted(state: State, event: on.SlotsChanged | on.Replayed | on.HoldOver | on.TimeLeft) -> State:
     match event:
         case on.SlotsChanged():
             return state if event.slots == state.slots else replace(state, slots=event.slots)
@@ -128,14 +63,15 @@ def _noted(state: State, event: on.SlotsChanged | on.Replayed | on.HoldOver) -> 
         case on.HoldOver():
             holds = state.holds.over(event.provider, event.number)
             return state if holds is state.holds else replace(state, holds=holds)
+        case on.TimeLeft():
+            hours = replace(state.hours, left_s=event.left_s)
+            return state if hours == state.hours else replace(state, hours=hours)
         case _:
             assert_never(event)
 
 
 AttemptEvent = on.Claimed | on.AttemptEnded | on.Overdue | on.WaitOver | on.Pressed
 _PRESSING = frozenset({FaultKind.RATE_LIMIT, FaultKind.PROVIDER})
-_MAY_RUN = frozenset({Phase.READY, Phase.QUEUED, Phase.RUNNING})
-_SENT = frozenset({Phase.QUEUED, Phase.RUNNING})
 
 
 def _current(state: State, event: AttemptEvent, live: Live) -> Step:
@@ -143,13 +79,13 @@ def _current(state: State, event: AttemptEvent, live: Live) -> Step:
     match event:
         case on.Claimed() if live.phase in {Phase.READY, Phase.QUEUED}:
             return _in_phase(state, event.index, Live(live.attempt, Phase.RUNNING)), ()
-        case on.AttemptEnded() if live.phase in _MAY_RUN or live.phase is Phase.SETTLING:
+        case on.AttemptEnded() if live.phase in MAY_RUN or live.phase is Phase.SETTLING:
             wait_s = None if event.fault is None else event.fault.retry_after_s
             kind = None if event.fault is None else event.fault.kind
             return _felt(state, _ended(state, event), event.index, kind, wait_s)
-        case on.Pressed() if live.phase in _MAY_RUN:
+        case on.Pressed() if live.phase in MAY_RUN:
             return _pressed(state, event.index, event.retry_after_s)
-        case on.Overdue() if live.phase in _SENT:
+        case on.Overdue() if live.phase in SENT:
             return _unclaimed(state, event.index, live), ()
         case on.WaitOver() if live.phase is Phase.WAITING:
             return _in_phase(state, event.index, Live(live.attempt, Phase.READY)), ()
@@ -195,7 +131,8 @@ def _ended(state: State, end: on.AttemptEnded) -> Step:
     index, live = end.index, state.window.cells[end.index]
     attempt = live.attempt
     spread = retry.share(state.policies.salt, index, attempt)
-    match retry.after(end.fault, attempt - end.interrupted, state.policies.retry, spread):
+    has_time = state.hours.fits(index)
+    match retry.after(end.fault, attempt - end.interrupted, state.policies.retry, spread, has_time=has_time):
         case retry.Settle():
             if live.phase is Phase.SETTLING:
                 return state, ()
@@ -208,10 +145,19 @@ def _ended(state: State, end: on.AttemptEnded) -> Step:
         case retry.Again():
             return _in_phase(state, index, Live(attempt + 1, Phase.READY)), ()
         case retry.PutAside():
-            left = replace(state, window=state.window.drop(index), ledger=state.ledger.skip(index))
-            return _folded(left, index, is_usable=False)
+            return _put_off(state, (index,), out.Deferral.WINDOW)
         case other:
             assert_never(other)
+
+
+def _put_off(state: State, indices: tuple[int, ...], why: out.Deferral) -> Step:
+    """Leave the cells to a later run."""
+    ledger, hours = state.ledger, state.hours
+    for index in indices:
+        ledger, hours = ledger.skip(index), hours.put_off(index)
+    left = replace(state, window=state.window.without(indices), ledger=ledger, hours=hours)
+    left = replace(left, deferred=state.deferred | {why})
+    return _folded(left, indices[-1], is_usable=False)
 
 
 def _settled(state: State, event: on.Settled) -> Step:
@@ -276,9 +222,9 @@ def _drained(state: State, held: frozenset[int]) -> Step:
     if state.stage is not Stage.CLOSING:
         return state, ()
     window = {
-        index: Live(live.attempt, Phase.RUNNING) if live.phase in _MAY_RUN else live
+        index: Live(live.attempt, Phase.RUNNING) if live.phase in MAY_RUN else live
         for index, live in state.window.cells.items()
-        if live.phase in {Phase.RUNNING, Phase.SETTLING} or (index in held and live.phase in _MAY_RUN)
+        if live.phase in {Phase.RUNNING, Phase.SETTLING} or (index in held and live.phase in MAY_RUN)
     }
     return replace(state, window=Window.of(window), stage=Stage.DRAINING), ()
 
@@ -293,7 +239,7 @@ def _onward(state: State) -> Step:
     if sent.window.cells or sent.untouched < sent.cells:
         return sent, effects
     if sent.ledger.put_aside:
-        return replace(sent, stage=Stage.OVER), (*effects, out.LeaveOpen())
+        return replace(sent, stage=Stage.OVER), (*effects, out.LeaveOpen(sent.deferred))
     over, closing = _over(sent, CloseReason.COMPLETE)
     return over, effects + closing
 
@@ -303,47 +249,17 @@ def _over(state: State, reason: CloseReason) -> Step:
 
 
 def _dispatched(state: State, slots: int) -> Step:
-    """Send tickets in plan order: what is ready in the window, and cells that were never in it."""
-    places = room(state.window, state.policies.dispatch, slots)
-    untouched = _skip_known(state, state.untouched)
-    if places <= 0:
-        return (state if untouched == state.untouched else replace(state, untouched=untouched)), ()
-    limit = state.cells if state.paused_from is None else min(state.cells, state.paused_from)
-    ready = sorted(index for index in state.window.ready if index < limit)
-    turnstile = Turnstile(state.holds, _busy_providers(state))
-    spare = state.policies.dispatch.room(slots) - state.window.waiting
-    tickets, held = list[out.SendTicket](), list[int]()
-    while len(tickets) < places:
-        if len(held) < spare and untouched < limit and (not ready or untouched < ready[0]):
-            ticket = out.SendTicket(untouched, 1)
-            untouched = _skip_known(state, untouched + 1)
-        elif ready:
-            index = ready.pop(0)
-            ticket = out.SendTicket(index, state.window.cells[index].attempt)
-        else:
-            break
-        if turnstile.admits(ticket.index):
-            tickets.append(ticket)
-        else:
-            held.append(ticket.index)
-    window = state.window.keep(held)
-    window = window.send((ticket.index, ticket.attempt) for ticket in tickets) if tickets else window
-    return replace(state, window=window, untouched=untouched), tuple(tickets)
-
-
-def _busy_providers(state: State) -> frozenset[str | None]:
-    """Name the providers of outstanding cells, where it matters."""
-    if not state.holds.probing:
-        return frozenset()
-    outstanding = _SENT | {Phase.SETTLING}
-    cells = state.window.cells.items()
-    return frozenset(state.holds.provider(index) for index, live in cells if live.phase in outstanding)
-
-
-def _skip_known(state: State, index: int) -> int:
-    """Return the first cell at or after `index` that is neither through nor in the window."""
-    while True:
-        index = state.ledger.next_missing(index)
-        if index not in state.window.cells:
-            return min(index, state.cells)
-        index += 1
+    """Send tickets for what there is room for, and put off what would come too late."""
+    chosen = choose(state, slots)
+    if chosen.late:
+        put_off, effects = _put_off(replace(state, untouched=chosen.untouched), chosen.late, out.Deferral.WINDOW)
+        put_off = replace(put_off, window=put_off.window.keep((*chosen.held, *(one.index for one in chosen.tickets))))
+        if put_off.stage is not Stage.DISPATCHING:
+            return put_off, effects
+        sent, more = _dispatched(put_off, slots)  # with the pause that this may have changed
+        return sent, effects + more
+    if not chosen.tickets and not chosen.held and chosen.untouched == state.untouched:
+        return state, ()
+    window = state.window.keep(chosen.held)
+    window = window.send((one.index, one.attempt) for one in chosen.tickets) if chosen.tickets else window
+    return replace(state, window=window, untouched=chosen.untouched), chosen.tickets

@@ -32,16 +32,19 @@ def share(salt: str, index: int, attempt: int) -> float:
     return int.from_bytes(drawn[:8]) / 2**64
 
 
-def after(fault: Fault | None, tried: int, policy: RetryPolicy, spread: float) -> Settle | Again | PutAside:
+def after(
+    fault: Fault | None, tried: int, policy: RetryPolicy, spread: float, *, has_time: bool
+) -> Settle | Again | PutAside:
     """Decide; no fault means evidence, and `tried` counts the attempts that nobody interrupted, this one included.
 
     `spread` (0 to 1) is the wait's jitter.
 
-    A cell whose worker was shut down goes to another one, after a moment, however often that happens.
+    A cell whose worker was shut down goes to another one, after a moment, however often that happens; so does one
+    whose host's time window closed, while `has_time`: another host's is open.
     """
     if fault is None:
         return Settle()
-    if fault.kind is FaultKind.CANCELLED:
+    if fault.kind is FaultKind.CANCELLED or (fault.is_open and has_time):
         return Again(policy.base_delay_s)
     if fault.is_open:
         return PutAside()

@@ -14,6 +14,7 @@ from farm.coordinator import effects as out
 from farm.coordinator import events as on
 from farm.coordinator.effects import Effect
 from farm.coordinator.events import Event
+from farm.coordinator.fleet_hours import FleetHours, needs_s
 from farm.coordinator.machine import Policies, Stage, advance, begin
 from farm.coordinator.ports import CoordinatorPorts, Rhythm
 from farm.coordinator.progress import Progress, Pulse, Tally
@@ -29,6 +30,17 @@ _log = structlog.get_logger()
 _PRESSING = frozenset({RequestEnd.RATE_LIMITED, RequestEnd.UNAVAILABLE, RequestEnd.STALLED})
 _OFFERS_BEFORE_A_WORD = 2
 """One repeated ticket is a lost message; more are a worker that can't write its claim."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOpen:
+    """Why a sweep stays open, and for what."""
+
+    why: frozenset[out.Deferral]
+    cells: int
+    """How many wait."""
+    needs_s: float
+    """The least that one of them needs of a time window; 0 when none waits for one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +70,10 @@ class Shell:
         self._waits = dict[int, _Wait]()
         self._holds = dict[str, _Held]()
         plan = records.plan
-        self._state = begin(len(plan.cells), Policies.of(plan), _providers(plan), records.elsewhere)
+        self._hours = FleetHours(plan, ports.leases)
+        self._state = begin(
+            len(plan.cells), Policies.of(plan), _providers(plan), records.elsewhere, needs_s=needs_s(plan)
+        )
         self._started_s = ports.clock.monotonic()
         self._slots = 0
         self._unserved: str | None = None
@@ -68,11 +83,11 @@ class Shell:
         self._hindrance: str | None = None
         self._bug = ""
         self.close: Ended | None = None
-        self.is_left_open = False
+        self.left_open: LeftOpen | None = None
 
     @property
     def is_over(self) -> bool:
-        return self.close is not None or self.is_left_open
+        return self.close is not None or self.left_open is not None
 
     def replay(self) -> None:
         """Take in what earlier runs recorded; then the fleet, with which dispatch begins."""
@@ -116,6 +131,7 @@ class Shell:
     def see_fleet(self) -> None:
         """Look at the live hosts."""
         hosts = self._ports.hosts.live()
+        self._tell(on.TimeLeft(self._hours.left_s(hosts)))
         self._slots = sum(host.slots for host in hosts if self._queues.served((host,)))
         self._idle = self._queues.served(host for host in hosts if host.slots > host.busy)
         self._problem = next((f"{host.id}: {host.problem}" for host in hosts if host.problem is not None), None)
@@ -153,6 +169,8 @@ class Shell:
             self._look_into(suspect)
 
     def _has_idle_slots(self, index: int) -> bool:
+        if not self._state.hours.fits(index):
+            return True  # every slot that is free refuses it
         return self._queues.of(self._records.plan.cells[index]) in self._idle
 
     def end_waits(self) -> None:
@@ -186,13 +204,17 @@ class Shell:
             return f"the last {self._state.breaker.streak} results are unusable; earlier cells decide whether to go on"
         if self._slots == 0 and not self.is_over:
             return self._unserved or f"no host works: {self._hindrance or 'start a worker'}"
-        held_up = self._unserved or self._on_hold()
+        held_up = self._unserved or self._put_off() or self._on_hold()
         if held_up is not None:
             return held_up
         offers = self._watch.refusals
         if offers < _OFFERS_BEFORE_A_WORD:
             return self._problem
         return f"a ticket was offered {offers} times and no worker could begin it: see the workers' logs"
+
+    def _put_off(self) -> str | None:
+        aside = self._state.ledger.put_aside
+        return f"deferred cells: {aside}; no time window leaves them the time that they need" if aside else None
 
     def _on_hold(self) -> str | None:
         holds = self._state.holds
@@ -319,7 +341,7 @@ class Shell:
                 leases.close_sweep(sweep)
                 self.close = self._records.write_close(effect.reason, self._detail(), self._ports.clock.now())
             case out.LeaveOpen():
-                self.is_left_open = True
+                self.left_open = LeftOpen(effect.why, self._state.ledger.put_aside, self._state.hours.put_off_s or 0.0)
             case _:
                 assert_never(effect)
 

@@ -20,6 +20,10 @@ class Phase(Enum):
     """Over; its result is being written."""
 
 
+MAY_RUN = frozenset({Phase.READY, Phase.QUEUED, Phase.RUNNING})
+SENT = frozenset({Phase.QUEUED, Phase.RUNNING})
+
+
 @dataclass(frozen=True, slots=True)
 class Live:
     """A cell's current attempt."""
@@ -61,6 +65,11 @@ class Window:
         left = dict(self.cells)
         del left[index]
         return self._with(left, index)
+
+    def without(self, indices: Iterable[int]) -> "Window":
+        """Copy without the cells."""
+        gone = self.cells.keys() & set(indices)
+        return Window.of({index: live for index, live in self.cells.items() if index not in gone}) if gone else self
 
     def keep(self, held: Iterable[int]) -> "Window":
         """Copy with those of the cells that are new ready for their first attempt: something holds them back."""

@@ -102,6 +102,8 @@ class Host(Value):
     seen_at: datetime
     offers: tuple[str, ...] = ()
     """What its cells find there: providers with a key, agents' programs at their versions, images."""
+    left_s: float | None = None
+    """For how long its time window lets cells run, from this beat on; 0: none for now; None: for ever."""
     problem: str | None = None
     """Why it takes nothing more until a person has looked."""
     draining: str | None = None

@@ -6,7 +6,7 @@ from farm.model import (
     Ticket,
     parse_record,
 )
-from farm.model.keys import close_key, result_key
+from farm.model.keys import result_key
 from farm.model.result import Result
 from tests.builders.sweeps import Farm, Finding, a_plan, evidence, fault, quick_retry
 
@@ -37,12 +37,3 @@ def test_interrupts_use_up_no_attempt_of_the_policy_across_runs() -> None:
     assert farm.attempts(0) == [1, 2, 3, 4, 5]
     key = result_key(farm.sweep, farm.plan.cells[0].id)
     assert parse_record(Result, farm.records.read(key) or b"", key).fault is None
-
-
-def test_a_deferred_cell_leaves_the_sweep_open_and_the_next_run_goes_on() -> None:
-    farm = Farm(a_plan(trials=3))
-    first = farm.run(farm.works(lambda ticket: fault(FaultKind.DEFERRED) if ticket.index == 1 else evidence()))
-    assert (first.kind, len(farm.results()), farm.records.read(close_key(farm.sweep))) == (EndKind.LEFT_OPEN, 5, None)
-    second = farm.run(farm.works(right))
-    assert second.kind is EndKind.CLOSED
-    assert [farm.attempts(index) for index in range(6)] == [[1], [1, 2], [1], [1], [1], [1]]

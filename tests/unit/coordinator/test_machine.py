@@ -6,6 +6,7 @@ from farm.coordinator import events as on
 from farm.coordinator.effects import (
     CloseClaims,
     CloseSweep,
+    Deferral,
     Effect,
     LeaveOpen,
     OrderStop,
@@ -17,7 +18,7 @@ from farm.coordinator.effects import (
     StartWait,
 )
 from farm.coordinator.events import Event
-from farm.coordinator.machine import Policies, State, advance, begin
+from farm.coordinator.machine import Policies, Stage, State, advance, begin
 from farm.coordinator.retry import LOST, share
 from farm.coordinator.window import Live, Phase
 from farm.model import (
@@ -31,6 +32,7 @@ from farm.model import (
 )
 
 TASK = FaultKind.TASK
+WINDOW = frozenset({Deferral.WINDOW})
 
 
 def play(state: State, *events: Event) -> tuple[State, list[Effect]]:
@@ -42,8 +44,8 @@ def play(state: State, *events: Event) -> tuple[State, list[Effect]]:
     return state, done
 
 
-def a_state(cells: int = 10, slots: int = 2, **policies: object) -> State:
-    state = begin(cells, Policies(**policies))  # type: ignore[arg-type]  # the policies' own fields
+def a_state(cells: int = 10, slots: int = 2, needs_s: tuple[float, ...] = (), **policies: object) -> State:
+    state = begin(cells, Policies(**policies), needs_s=needs_s)  # type: ignore[arg-type]  # the policies' own fields
     return advance(state, on.SlotsChanged(slots))[0]
 
 
@@ -150,9 +152,10 @@ def test_a_usable_result_inside_the_streak_ends_the_pause_and_refused_tickets_ar
 
 
 def test_a_deferred_cell_inside_the_streak_refutes_nothing() -> None:
-    state = a_state(cells=30, slots=3, breaker=BreakerPolicy(streak=2))
+    state = a_state(cells=30, slots=3, needs_s=(5.0,) * 30, breaker=BreakerPolicy(streak=2))
     state, _ = play(state, on.Settled(1, TASK), on.Settled(3, TASK))
-    state, effects = play(state, on.AttemptEnded(2, 1, fault(FaultKind.DEFERRED)))
+    ending = (on.TimeLeft(0), on.AttemptEnded(2, 1, fault(FaultKind.DEFERRED)))
+    state, effects = play(state, *ending)
     assert (effects, state.paused_from) == ([], 4)
 
 
@@ -187,12 +190,12 @@ def test_a_bug_ends_the_sweep() -> None:
 
 
 def test_deferred_cells_are_no_results_and_leave_the_sweep_open() -> None:
-    state = a_state(cells=3, breaker=BreakerPolicy(streak=2))
-    events = (on.Settled(0, TASK), on.AttemptEnded(1, 1, fault(FaultKind.DEFERRED)))
+    state = a_state(cells=3, breaker=BreakerPolicy(streak=2), needs_s=(5.0,) * 3)
+    events = (on.Settled(0, TASK), on.TimeLeft(1), on.AttemptEnded(1, 1, fault(FaultKind.DEFERRED)))
     state, effects = play(state, *events)
     assert effects == []
     assert play(state, on.Settled(2, TASK))[1] == [CloseClaims()]
-    assert play(state, on.Settled(2, None))[1] == [LeaveOpen()]
+    assert play(state, on.Settled(2, None))[1] == [LeaveOpen(WINDOW)]
 
 
 def test_a_shut_down_worker_s_cell_is_sent_again_after_a_moment() -> None:
@@ -330,3 +333,44 @@ def test_what_a_provider_asks_for_is_waited_whole_before_the_jitter() -> None:
     assert [policy.wait_s(asked, 2, spread) for spread in (0.0, 0.5)] == [30.0, 31.0]
     assert [policy.wait_s(silent, 2, spread) for spread in (0.0, 0.5)] == [2.0, 3.0]
     assert policy.wait_s(fault(FaultKind.PROVIDER, 30.0), 1, 1.0) == 35.0
+
+
+def test_a_cell_that_would_outlast_the_time_that_is_left_is_put_off_and_later_ones_go_on() -> None:
+    state = a_state(cells=6, slots=1, needs_s=(5.0, 5.0, 60.0, 5.0, 60.0, 5.0))
+    state, effects = play(state, on.TimeLeft(30), on.Settled(0, None), on.Settled(1, None))
+    assert tickets(effects) == [3, 5]
+    state, effects = play(state, on.Settled(3, None), on.Settled(5, None))
+    assert effects == [LeaveOpen(WINDOW)]
+    assert (state.ledger.put_aside, state.hours.put_off_s) == (2, 60.0)
+
+
+def test_when_no_time_is_left_running_cells_end_and_nothing_more_is_sent() -> None:
+    state = a_state(cells=9, slots=2, needs_s=(5.0,) * 9)
+    state, effects = play(state, on.Claimed(0, 1), on.TimeLeft(0), on.Settled(1, None), on.Overdue(2, 1))
+    assert effects == []
+    assert play(state, on.Overdue(3, 1), on.Settled(0, None))[1] == [LeaveOpen(WINDOW)]
+
+
+def test_outside_its_windows_a_sweep_stays_open_at_once() -> None:
+    state = begin(100, Policies(), needs_s=(5.0,) * 100)
+    assert play(state, on.TimeLeft(0), on.SlotsChanged(4))[1] == [LeaveOpen(WINDOW)]
+
+
+def test_a_sweep_that_is_done_when_its_window_closes_is_complete() -> None:
+    state = a_state(cells=2, needs_s=(5.0,) * 2)
+    effects = play(state, on.Settled(0, None), on.TimeLeft(0), on.Settled(1, None))[1]
+    assert effects == [CloseSweep(CloseReason.COMPLETE)]
+
+
+def test_a_cell_whose_host_closed_goes_to_another_one_while_one_is_open() -> None:
+    state = a_state(needs_s=(5.0,) * 10)
+    effects = play(state, on.Claimed(0, 1), on.AttemptEnded(0, 1, fault(FaultKind.DEFERRED)))[1]
+    assert effects == [StartWait(0, 2, 1.0), SendTicket(4, 1)]
+
+
+def test_a_late_cell_that_lets_a_streak_be_folded_stops_what_was_about_to_be_sent() -> None:
+    state = a_state(cells=9, slots=2, needs_s=(60.0, *(5.0,) * 8), breaker=BreakerPolicy(streak=3))
+    state, _ = play(state, on.TimeLeft(30), on.Settled(1, TASK), on.Settled(2, TASK))
+    state, effects = play(state, on.Overdue(0, 1), on.Settled(3, TASK))
+    assert effects[-1] == CloseClaims()
+    assert state.stage is Stage.CLOSING

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from farm.errors import SpecError
+from farm.model.time_window import Instance
 from worker.settings import WorkerSettings
 
 
@@ -31,3 +32,10 @@ def test_heartbeats_too_rare_for_the_lease_or_for_the_coordinator_are_refused(
     assert words in str(refused.value)
     assert "FARM_BEAT_S" in str(refused.value)
     assert "FARM_LEASE_TTL_S" in str(refused.value)
+
+
+def test_a_host_s_window_is_read_and_a_wrong_one_is_named() -> None:
+    assert WorkerSettings().hours.left_s(None) is None
+    assert WorkerSettings(window="instance 24h reserve 90m").hours.window == Instance(86_400.0, 5400.0)
+    with pytest.raises(SpecError, match="FARM_WINDOW: 'nightly' is no time window"):
+        WorkerSettings(window="nightly")

@@ -1,0 +1,82 @@
+"""A sweep that stays open: what it waits for, and waiting for it."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+import click
+
+from farm.cli.drive import Drive, coordinate
+from farm.coordinator.effects import Deferral
+from farm.coordinator.fleet_hours import FleetHours
+from farm.coordinator.loop import CoordinatorEnd, EndKind
+from farm.coordinator.progress import Progress
+from farm.coordinator.shell import LeftOpen
+from farm.errors import TransientError
+from farm.model import Plan
+from farm.model.time_window import calendars, left_s, next_opening
+
+_LOOK_S = 1.0
+
+
+def why_open(left: LeftOpen, plan: Plan, now: datetime) -> str:
+    """Say in one line what the cells wait for that were put aside."""
+    return f"deferred cells: {left.cells}; they wait for " + ", or ".join(
+        _awaited(why, plan, now) for why in sorted(left.why)
+    )
+
+
+def _awaited(why: Deferral, plan: Plan, now: datetime) -> str:
+    match why:
+        case Deferral.WINDOW:
+            return f"a time window that leaves them time enough{_when(plan, now)}"
+
+
+def _when(plan: Plan, now: datetime) -> str:
+    """Say when the sweep's next window opens; nothing when it is the hosts' that are closed."""
+    if not plan.windows:
+        return " on a host"
+    opening = next_opening(calendars(plan.windows), now)
+    return "; none is to come" if opening is None else f": the next opens at {moment(opening)}"
+
+
+def moment(instant: datetime) -> str:
+    """Say an instant in UTC."""
+    return f"{instant:%Y-%m-%d %H:%M} UTC"
+
+
+def hours_line(plan: Plan, now: datetime) -> str | None:
+    """Say that an open sweep is outside its time windows, and until when; None: it is not."""
+    windows = calendars(plan.windows)
+    if left_s(windows, now) != 0:
+        return None
+    opening = next_opening(windows, now)
+    return "outside its time windows; " + (
+        "none is to come" if opening is None else f"the next opens at {moment(opening)}"
+    )
+
+
+def coordinate_open(
+    drive: Drive, plan: Plan, should_stop: Callable[[], bool], show: Callable[[Progress], None]
+) -> CoordinatorEnd:
+    """As coordinate, but wait for the next time window when cells wait for one, and go on."""
+    while True:
+        end = coordinate(drive, should_stop, show)
+        if end.left_open is None or Deferral.WINDOW not in end.left_open.why:
+            return end
+        click.echo(f"{drive.sweep}: {why_open(end.left_open, plan, drive.clock.now())}", err=True)
+        if not _has_time(drive, plan, end.left_open.needs_s, should_stop):
+            return CoordinatorEnd(EndKind.INTERRUPTED)
+
+
+def _has_time(drive: Drive, plan: Plan, needs_s: float, should_stop: Callable[[], bool]) -> bool:
+    """Wait until a cell that needs so much time could begin; False when a person did not want to wait."""
+    hours = FleetHours(plan, drive.exchange.leases)
+    while not should_stop():
+        drive.clock.sleep(_LOOK_S)
+        try:
+            found_s = hours.left_s(drive.exchange.hosts.live())
+        except TransientError:
+            continue
+        if found_s is None or found_s >= needs_s:
+            return True
+    return False

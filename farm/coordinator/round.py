@@ -1,0 +1,68 @@
+"""One round of tickets: which cells may be sent now, which are passed over, which wait for a later run."""
+
+from dataclasses import dataclass
+
+from farm.coordinator.effects import SendTicket
+from farm.coordinator.holds import Turnstile
+from farm.coordinator.state import State
+from farm.coordinator.window import SENT, Phase, room
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What was decided about the cells that were looked at."""
+
+    tickets: tuple[SendTicket, ...] = ()
+    held: tuple[int, ...] = ()
+    """Cells that something holds back: they are ready."""
+    late: tuple[int, ...] = ()
+    """Cells that would outlast the time that is left."""
+    untouched: int = 0
+    """The first cell that was not looked at."""
+
+
+def choose(state: State, slots: int) -> Round:
+    """Look in plan order at what is ready in the window, and at cells that were never in it."""
+    places = room(state.window, state.policies.dispatch, slots)
+    untouched = skip_known(state, state.untouched)
+    if places <= 0:
+        return Round(untouched=untouched)
+    limit = state.cells if state.paused_from is None else min(state.cells, state.paused_from)
+    ready = sorted(index for index in state.window.ready if index < limit)
+    turnstile = Turnstile(state.holds, _busy_providers(state))
+    spare = state.policies.dispatch.room(slots) - state.window.waiting
+    tickets, held, late = list[SendTicket](), list[int](), list[int]()
+    while len(tickets) < places:
+        if len(held) < spare and untouched < limit and (not ready or untouched < ready[0]):
+            ticket = SendTicket(untouched, 1)
+            untouched = skip_known(state, untouched + 1)
+        elif ready:
+            index = ready.pop(0)
+            ticket = SendTicket(index, state.window.cells[index].attempt)
+        else:
+            break
+        if not state.hours.fits(ticket.index):
+            late.append(ticket.index)
+        elif turnstile.admits(ticket.index):
+            tickets.append(ticket)
+        else:
+            held.append(ticket.index)
+    return Round(tuple(tickets), tuple(held), tuple(late), untouched)
+
+
+def skip_known(state: State, index: int) -> int:
+    """Return the first cell at or after `index` that is neither through nor in the window."""
+    while True:
+        index = state.ledger.next_missing(index)
+        if index not in state.window.cells:
+            return min(index, state.cells)
+        index += 1
+
+
+def _busy_providers(state: State) -> frozenset[str | None]:
+    """Name the providers of outstanding cells, where it matters."""
+    if not state.holds.probing:
+        return frozenset()
+    outstanding = SENT | {Phase.SETTLING}
+    cells = state.window.cells.items()
+    return frozenset(state.holds.provider(index) for index, live in cells if live.phase in outstanding)
