@@ -277,7 +277,7 @@ class Shell:
         if not self._state.ledger.has(index):
             outcome = self._records.counted(index, result)
             if self._state.slots is not None:
-                self._ports.leases.settle(self._records.sweep, result.cell)
+                self._ports.leases.settle(self._records.sweep, result.cell, index)
             self._tally.count(index, outcome, self._records.earlier(index, result.attempt))
             if outcome.fault is not None:
                 self._explain(index, result.attempt, outcome.fault.detail)

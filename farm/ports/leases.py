@@ -40,8 +40,11 @@ class LeaseBook(Protocol):
         """Make the ticket's attempt the cell's current one; older attempts can't be claimed or renewed any more."""
         ...
 
-    def settle(self, sweep: SweepId, cell: CellId) -> None:
-        """Note that the cell has a result: no claim of it succeeds again."""
+    def settle(self, sweep: SweepId, cell: CellId, index: int) -> None:
+        """Note that the cell has a result: no claim of it succeeds again, and a lease that has ended stays ended.
+
+        What else the book knows of the cell it forgets, so that it grows with what runs and not with the sweep.
+        """
         ...
 
     def claim(self, ticket: Ticket, holder: str, ttl_s: float) -> Lease | Refusal:
@@ -52,7 +55,10 @@ class LeaseBook(Protocol):
         ...
 
     def renew(self, lease: Lease, ttl_s: float) -> Renewal:
-        """Extend the lease; one that is missing is made again unless another holder or a newer attempt is known."""
+        """Extend the lease; one that is missing is made again, unless something speaks against it.
+
+        That is another holder of the attempt, a newer attempt, or a result of the cell.
+        """
         ...
 
     def release(self, lease: Lease) -> None:

@@ -105,7 +105,7 @@ class LeaseSuite:
         claim = partial(leases.claim, holder="h/1/2", ttl_s=LONG_S)
         assert claim(a_ticket(attempt=2)) is Refusal.HELD
         assert claim(a_ticket(attempt=1)) is Refusal.STALE
-        leases.settle(SWEEP, a_ticket().cell)
+        leases.settle(SWEEP, a_ticket().cell, 0)
         assert claim(a_ticket(attempt=1)) is Refusal.SETTLED
         leases.open_sweep(SWEEP, paused_from=0)
         assert claim(a_ticket(attempt=1)) is Refusal.PAUSED
@@ -134,8 +134,24 @@ class LeaseSuite:
         leases.open_sweep(SWEEP)
         lease = a_lease(a_ticket(), "h/1/1")
         leases.claim(a_ticket(), "h/1/1", LONG_S)
-        leases.settle(SWEEP, lease.cell)
+        leases.settle(SWEEP, lease.cell, lease.index)
         assert leases.renew(lease, LONG_S) == HELD
+
+    def test_a_lease_that_ended_before_or_after_its_cell_settled_is_over_for_good(self, leases: LeaseBook) -> None:
+        leases.open_sweep(SWEEP)
+        before, after = (a_lease(a_ticket(index=index), f"h/1/{index}") for index in (3, 4))
+        for lease in (before, after):
+            leases.claim(a_ticket(index=lease.index), lease.holder, LONG_S)
+        leases.release(before)
+        leases.settle(SWEEP, before.cell, before.index)
+        leases.settle(SWEEP, after.cell, after.index)
+        leases.release(after)
+        assert [leases.renew(lease, LONG_S) for lease in (before, after)] == [LOST, LOST]
+        assert leases.live(SWEEP) == ()
+        assert [leases.claim(a_ticket(index=index, attempt=9), "h/1/9", LONG_S) for index in (3, 4)] == [
+            Refusal.SETTLED,
+            Refusal.SETTLED,
+        ]
 
     def test_a_lease_ends_by_itself(self, leases: LeaseBook, let_pass: Callable[[float], None]) -> None:
         leases.open_sweep(SWEEP)
@@ -169,7 +185,7 @@ class LeaseSuite:
         for _ in range(2):
             leases.open_sweep(SWEEP, paused_from=1)
             leases.announce(a_ticket(attempt=2))
-            leases.settle(SWEEP, a_ticket(index=5).cell)
+            leases.settle(SWEEP, a_ticket(index=5).cell, 5)
         claims = [leases.claim(a_ticket(attempt=2), "h/1/1", LONG_S) for _ in range(2)]
         assert claims == [lease, lease]
         assert [leases.renew(lease, LONG_S) for _ in range(2)] == [HELD, HELD]
@@ -187,7 +203,7 @@ class LeaseSuite:
         leases.open_sweep(OTHER)
         here, there = a_ticket(), a_ticket(sweep=OTHER)
         leases.announce(a_ticket(attempt=3))
-        leases.settle(SWEEP, here.cell)
+        leases.settle(SWEEP, here.cell, here.index)
         leases.open_sweep(SWEEP, paused_from=0)
         assert leases.claim(there, "h/1/1", LONG_S) == a_lease(there, "h/1/1")
         leases.close_sweep(SWEEP)

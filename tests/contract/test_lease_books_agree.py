@@ -45,7 +45,7 @@ class Step:
             "pause": lambda: leases.open_sweep(SWEEP, paused_from=self.index),
             "close": lambda: leases.close_sweep(SWEEP),
             "announce": lambda: leases.announce(ticket),
-            "settle": lambda: leases.settle(SWEEP, ticket.cell),
+            "settle": lambda: leases.settle(SWEEP, ticket.cell, ticket.index),
             "claim": lambda: leases.claim(ticket, self.holder, LONG_S),
             "renew": lambda: leases.renew(lease, LONG_S),
             "release": lambda: leases.release(lease),

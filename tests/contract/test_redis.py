@@ -20,7 +20,7 @@ from farm.testing.coordination import (
     QueueSuite,
     SignalSuite,
 )
-from farm.testing.leases import LeaseSuite
+from farm.testing.leases import LONG_S, SWEEP, LeaseSuite, a_lease, a_ticket
 from tests.services.redis import RedisServer
 
 
@@ -130,3 +130,22 @@ class TestCeleryDispatcher(DispatcherSuite):
 def _ticket(message: str) -> Ticket:
     (ticket,), _, _ = json.loads(base64.b64decode(json.loads(message)["body"]))
     return Ticket.model_validate(ticket)
+
+
+def test_what_the_lease_book_keeps_does_not_grow_with_the_sweep(farm: RedisFarm, server: RedisServer) -> None:
+    leases = farm.leases
+    leases.open_sweep(SWEEP)
+    for index in range(300):
+        ticket = a_ticket(index)
+        leases.announce(ticket)
+        leases.claim(ticket, f"h/1/{index}", LONG_S)
+        lease = a_lease(ticket, f"h/1/{index}")
+        if index % 2:
+            leases.release(lease)
+            leases.settle(SWEEP, ticket.cell, index)
+        else:
+            leases.settle(SWEEP, ticket.cell, index)
+            leases.release(lease)
+    with server.client() as client:
+        kept = sum(client.memory_usage(key) or 0 for key in client.scan_iter("farm:leases:*"))
+    assert kept < 1000

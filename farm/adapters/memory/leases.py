@@ -20,6 +20,10 @@ class _Entry:
     """The last one, also when it has ended: its holder is the only one who may renew that attempt."""
     deadline_s: float = 0.0
 
+    def forget(self) -> None:
+        """Keep nothing but that the cell has a result."""
+        self.attempt, self.lease, self.deadline_s = 0, None, 0.0
+
 
 @dataclass(slots=True)
 class _Sweep:
@@ -59,9 +63,12 @@ class MemoryLeases:
             entry = self._sweep(ticket.sweep).entry(ticket.cell)
             entry.attempt = max(entry.attempt, ticket.attempt)
 
-    def settle(self, sweep: SweepId, cell: CellId) -> None:
+    def settle(self, sweep: SweepId, cell: CellId, index: int) -> None:  # noqa: ARG002 (the port's)
         with self._lock:
-            self._sweep(sweep).entry(cell).is_settled = True
+            entry = self._sweep(sweep).entry(cell)
+            entry.is_settled = True
+            if not self._is_live(entry):
+                entry.forget()
 
     def claim(self, ticket: Ticket, holder: str, ttl_s: float) -> Lease | Refusal:
         with self._lock:
@@ -82,7 +89,8 @@ class MemoryLeases:
             entry = known.entry(lease.cell)
             last = entry.lease
             is_taken = last is not None and last.attempt == lease.attempt and last.holder != lease.holder
-            is_held = entry.attempt <= lease.attempt and not is_taken
+            is_over = last is None and entry.is_settled
+            is_held = entry.attempt <= lease.attempt and not is_taken and not is_over
             if is_held:
                 self._grant(known, lease, ttl_s)
         return Renewal(is_held=is_held, stop=self._signals.stop_reason(lease.sweep))
@@ -92,6 +100,8 @@ class MemoryLeases:
             entry = self._sweep(lease.sweep).cells.get(lease.cell)
             if entry is not None and entry.lease == lease:
                 entry.deadline_s = 0.0
+                if entry.is_settled:
+                    entry.forget()
 
     def live(self, sweep: SweepId) -> tuple[Lease, ...]:
         with self._lock:

@@ -1,8 +1,8 @@
-"""The lease book in five keys a sweep.
+"""The lease book in five keys a sweep. What it knows of a cell goes when the cell has a result and no lease, but a bit.
 
 gate       hash: `open`, `paused_from`
 attempts   hash: cell -> the highest attempt that was announced, claimed or renewed
-settled    set of cells
+results    bitmap by index: the cells that have one
 holders    hash: cell -> `<attempt> <index> <holder>` of the last lease, also when it has ended
 deadlines  sorted set: cell -> when its lease ends, in the server's milliseconds
 """
@@ -23,13 +23,13 @@ _KEPT_S = 30 * 86_400
 class _Keys:
     gate: str
     attempts: str
-    settled: str
+    results: str
     holders: str
     deadlines: str
 
     @classmethod
     def of(cls, sweep: SweepId) -> "_Keys":
-        names = ("gate", "attempts", "settled", "holders", "deadlines")
+        names = ("gate", "attempts", "results", "holders", "deadlines")
         return cls(*(f"farm:leases:{sweep}:{name}" for name in names))
 
 
@@ -40,6 +40,7 @@ class RedisLeases:
         self._server = server
         self._open = server.script("open")
         self._announce = server.script("announce")
+        self._settle = server.script("settle")
         self._claim = server.script("claim")
         self._renew = server.script("renew")
         self._release = server.script("release")
@@ -61,18 +62,15 @@ class RedisLeases:
     def announce(self, ticket: Ticket) -> None:
         self._announce.run((_Keys.of(ticket.sweep).attempts,), ticket.cell, ticket.attempt, _KEPT_S)
 
-    def settle(self, sweep: SweepId, cell: CellId) -> None:
-        settled = _Keys.of(sweep).settled
-        with self._server.answering() as client, client.pipeline(transaction=False) as both:
-            both.sadd(settled, cell)
-            both.expire(settled, _KEPT_S)
-            both.execute()
+    def settle(self, sweep: SweepId, cell: CellId, index: int) -> None:
+        keys = _Keys.of(sweep)
+        self._settle.run((keys.results, keys.attempts, keys.holders, keys.deadlines), cell, index, _KEPT_S)
 
     def claim(self, ticket: Ticket, holder: str, ttl_s: float) -> Lease | Refusal:
         keys = _Keys.of(ticket.sweep)
         lease = Lease(sweep=ticket.sweep, cell=ticket.cell, index=ticket.index, attempt=ticket.attempt, holder=holder)
         answer = self._claim.run(
-            (keys.gate, keys.attempts, keys.settled, keys.holders, keys.deadlines),
+            (keys.gate, keys.attempts, keys.results, keys.holders, keys.deadlines),
             *_arguments(lease),
             milliseconds(ttl_s),
             _KEPT_S,
@@ -82,7 +80,7 @@ class RedisLeases:
     def renew(self, lease: Lease, ttl_s: float) -> Renewal:
         keys = _Keys.of(lease.sweep)
         is_held, *stop = self._renew.run(
-            (keys.attempts, keys.holders, keys.deadlines, stop_key(lease.sweep)),
+            (keys.attempts, keys.holders, keys.deadlines, stop_key(lease.sweep), keys.results),
             *_arguments(lease),
             milliseconds(ttl_s),
             _KEPT_S,
@@ -91,7 +89,7 @@ class RedisLeases:
 
     def release(self, lease: Lease) -> None:
         keys = _Keys.of(lease.sweep)
-        self._release.run((keys.holders, keys.deadlines), *_arguments(lease))
+        self._release.run((keys.attempts, keys.holders, keys.deadlines, keys.results), *_arguments(lease))
 
     def live(self, sweep: SweepId) -> tuple[Lease, ...]:
         keys = _Keys.of(sweep)
@@ -102,7 +100,7 @@ class RedisLeases:
     def forget(self, sweep: SweepId) -> None:
         keys = _Keys.of(sweep)
         with self._server.answering() as client:
-            client.unlink(keys.gate, keys.attempts, keys.settled, keys.holders, keys.deadlines)
+            client.unlink(keys.gate, keys.attempts, keys.results, keys.holders, keys.deadlines)
 
 
 def _arguments(lease: Lease) -> tuple[str | int, ...]:

@@ -34,7 +34,7 @@ def test_what_nobody_uses_goes_away_by_itself_also_what_is_written_after_a_sweep
     for write in (
         lambda: leases.open_sweep(SWEEP, paused_from=1),
         lambda: leases.announce(a_ticket()),
-        lambda: leases.settle(SWEEP, a_ticket().cell),
+        lambda: leases.settle(SWEEP, a_ticket().cell, 0),
         claim,
         lambda: leases.renew(a_lease(a_ticket(), "h/1/1"), LONG_S),
     ):
