@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Protocol
 
 from sandbox.backends import (
+    count_drill,
     disk_drill,
     drills,
     host_facts,
@@ -111,6 +112,7 @@ def _probes(backend: Probed, scene: _Scene) -> Iterator[Probe]:
     yield from verdicts.controls(saw)
     yield from _naive(backend, scene)
     yield from verdicts.bounds(inside)
+    yield from count_drill.counts(backend)
     yield drills.memory(backend)
     yield drills.sockets(backend)
     yield processor_drill.processors(backend)
@@ -145,7 +147,6 @@ def _scene(backend: Sandbox, scratch: Path) -> Iterator[_Scene]:
             "port": _port(stack),
             "file_size": LIMITS.file_size_bytes,
             "most": _MOST_BYTES,
-            "processes": LIMITS.processes,
         }
         yield _Scene(folder, out, hidden, leaked, tries, numbers, (Bind(out, OUT, writable=True),))
 

@@ -2,7 +2,8 @@
 
 It is not imported but given to the host's Python with `-c`, so it stands alone. Called as `witness testify ORDER` it
 tries all; as `witness look ORDER` only what is harmless on the host as well, where it must see what a guest must not;
-as `witness drill` it leaves a tree of daemons that ignore signals and hold a lock, and waits to be killed.
+as `witness count MOST` it takes as many processes and open files as it gets, up to that many of each; as `witness
+drill` it leaves a tree of daemons that ignore signals and hold a lock, and waits to be killed.
 """
 
 import contextlib
@@ -14,7 +15,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 _CLONE_NEWUSER = 0x10000000
@@ -82,19 +83,39 @@ def _fill_folder(folder: str, most: int) -> None:
                 os.unlink(name)  # noqa: PTH108 (pathlib costs milliseconds)
 
 
-def _fork_up_to(most: int) -> None:
+def _children_had(most: int) -> int:
     children: list[int] = []
-    try:
+    with _until(errno.EAGAIN):
         while len(children) < most:
             child = os.fork()
             if child == 0:
                 signal.pause()
                 os._exit(0)
             children.append(child)
-    finally:
-        for child in children:
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
+    for child in children:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    return len(children)
+
+
+def _files_had(most: int) -> int:
+    files: list[int] = []
+    with _until(errno.EMFILE):
+        while len(files) < most:
+            files.append(os.open("/dev/null", os.O_RDONLY))
+    for file in files:
+        os.close(file)
+    return len(files)
+
+
+@contextlib.contextmanager
+def _until(number: int) -> Iterator[None]:
+    """End the block at that error; any other is no limit."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno != number:
+            raise
 
 
 def _open_descriptors() -> list[int]:
@@ -153,7 +174,6 @@ def _testify(tries: dict[str, list[str]], numbers: dict[str, int]) -> dict[str, 
         "writes": {path: _errno_of(partial(_open_for_writing, path)) for path in tries["writes"]},
         "file": _errno_of(lambda: _fill(f"{_OUT}/big", numbers["file_size"] + 1)),
         "full": {path: _errno_of(partial(_fill_folder, path, numbers["most"])) for path in tries["full"]},
-        "forks": _errno_of(lambda: _fork_up_to(numbers["processes"] + 1)),
     }
 
 
@@ -177,6 +197,8 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case ["drill"]:
             _drill()
+        case ["count", most]:
+            print(json.dumps({"children": _children_had(int(most)), "files": _files_had(int(most))}))  # noqa: T201 (the testimony)
         case words:
             what, order = words[0], json.loads(words[1])
             said = (_look if what == "look" else _testify)(order["tries"], order["numbers"])

@@ -47,7 +47,6 @@ GOOD = verdicts.Testimony(
     writes={"/usr/x": "EROFS", WRITTEN: "done"},
     file="EFBIG",
     full={"/run": "ENOSPC"},
-    forks="EAGAIN",
 )
 BARE = replace(GOOD, sight=replace(INSIDE, vsock="done"), status={"Seccomp": "0"}, userns="ENOSPC")
 OWNER = (4_000_000_000, 4_000_000_000)
@@ -109,7 +108,6 @@ def test_what_a_guest_sees_too_much_of_is_named(change: dict[str, Any], name: st
         ({"writes": {"/usr/x": "EROFS", WRITTEN: "EROFS"}}, "writable places"),
         ({"file": "done"}, "file size"),
         ({"full": {"/run": "done"}}, "memory file systems"),
-        ({"forks": "done"}, "number of processes"),
     ],
 )
 def test_what_a_guest_can_do_too_much_of_is_named(change: dict[str, Any], name: str) -> None:
