@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from farm import telemetry
 from farm.adapters import celery, memory, redis, system_clock
 from farm.errors import SpecError, TransientError
-from farm.model import ANY_IMAGE, Host, PluginGroup, image_need, program_need, provider_need, sandbox_need
+from farm.model import ANY_IMAGE, Host, PluginGroup, image_need, label_need, program_need, provider_need, sandbox_need
 from farm.model import offers as host_offers
 from farm.plugins import Plugins
 from farm.ports import Store
@@ -31,7 +31,8 @@ from worker.health.drain import Drain
 from worker.health.duty import Duty, FarmWords
 from worker.health.fitness import Fitness
 from worker.health.git_probe import git_probe
-from worker.health.heartbeat import Heartbeat
+from worker.health.heartbeat import Heartbeat, skew_s
+from worker.health.machine import look_at_machine
 from worker.health.shutdown import ShutdownFlag, SignalsOrShutdown
 from worker.providers import Provider, ensure_translated, key_of, read_providers
 from worker.settings import WorkerSettings
@@ -81,14 +82,15 @@ def known_providers() -> Mapping[str, Provider]:
 
 
 def offers() -> tuple[str, ...]:
-    """Say what cells find on this host: providers with a key, and installed programs of agents."""
+    """Say what cells find on this host: providers with a key, installed programs of agents, labels."""
     reached = []
     for name in known_providers():
         with suppress(TransientError):
             upstream(name)
             reached.append(provider_need(name))
     programs = (program_need(program.kind, program.version) for program in installed_programs().all())
-    return (*sorted(reached), *programs)
+    labels = (label_need(label) for label in sorted(read_settings().all_labels))
+    return (*sorted(reached), *programs, *labels)
 
 
 @cache
@@ -297,6 +299,8 @@ def make_heartbeat(pool: Pool, fitness: Fitness, duty: Duty) -> Heartbeat:
             problem=problem,
             draining=draining,
             order=duty.order,
+            machine=look_at_machine(settings.root),
+            skew_s=skew_s(_exchange().hosts, clock),
         )
 
     def look(host: Host) -> bool:

@@ -9,6 +9,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from farm.errors import SpecError
+from farm.model.names import LABEL
 from farm.model.time_window import parse_window
 from farm.settings import FarmSettings
 from worker.health.host_hours import HostHours
@@ -30,6 +31,8 @@ class WorkerSettings(FarmSettings):
     """Unique in the farm; None: the host's name."""
     lease_ttl_s: Annotated[float, Field(gt=1)] = 30.0
     beat_s: Annotated[float, Field(gt=0)] = 5.0
+    labels: Annotated[str, Field(pattern=rf"^({LABEL}(,{LABEL})*)?$")] = ""
+    """What arms may require of a host, by words parted by commas; arch=<machine> is added."""
     sandbox: str = "bubblewrap"
     docker_image: str = ""
     """For the docker sandbox: the image, by digest, of the guests of tasks that bring none."""
@@ -93,6 +96,10 @@ class WorkerSettings(FarmSettings):
                 return {"is_allowed": self.allow_unsafe_host == "yes", "is_ci": is_ci}
             case _:
                 return {}
+
+    @property
+    def all_labels(self) -> frozenset[str]:
+        return frozenset(label for label in (*self.labels.split(","), f"arch={os.uname().machine}") if label)
 
     @property
     def slot_count(self) -> int:

@@ -29,6 +29,7 @@ from farm.model.fleet import (
     ANY_IMAGE,
     image_need,
     is_image,
+    label_need,
     lacking,
     needs,
     offers,
@@ -42,6 +43,7 @@ from farm.model.globs import matches_any
 from farm.model.image import ImageName
 from farm.model.limits import GIB, KIB, MIB, CheckLimits, Limits, Positive, ProcessLimits, Seconds
 from farm.model.live import MOST_PREVIEW, LiveNote
+from farm.model.machine import Machine
 from farm.model.metric import Direction, Measured, Metric, MetricName, MetricSource, Number
 from farm.model.names import CellId, Name, PluginGroup, RelativePath, SweepId, cell_id, sweep_id
 from farm.model.plan import Cell, Plan, cell_lock
@@ -125,6 +127,7 @@ __all__ = [
     "Lease",
     "Limits",
     "LiveNote",
+    "Machine",
     "Measured",
     "Metric",
     "MetricName",
@@ -192,6 +195,7 @@ __all__ = [
     "image_need",
     "is_image",
     "known_sum",
+    "label_need",
     "lacking",
     "matches_any",
     "needs",

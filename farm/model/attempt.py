@@ -9,6 +9,7 @@ from pydantic import Field
 from farm.model.base import Value
 from farm.model.digest import Digest
 from farm.model.door import RequestEnd
+from farm.model.machine import Machine
 from farm.model.names import CellId, SweepId
 
 ANYWHERE = "cells"
@@ -110,6 +111,9 @@ class Host(Value):
     """Who drained it; it takes nothing more until it is undrained."""
     order: str | None = None
     """The id of the last order that it has obeyed."""
+    machine: Machine | None = None
+    skew_s: float | None = None
+    """How far its clock is ahead of the registry's; None: not measured."""
 
     @property
     def name(self) -> str:

@@ -19,6 +19,11 @@ def program_need(kind: str, version: str) -> str:
     return f"{kind} {version}"
 
 
+def label_need(label: str) -> str:
+    """Word the need of a host with a label."""
+    return f"label {label}"
+
+
 def sandbox_need(backend: str) -> str:
     """Word the need of a sandbox's backend."""
     return f"sandbox {backend}"

@@ -14,6 +14,10 @@ NAME_PATTERN = r"^[a-z0-9][a-z0-9-]*$"
 Name = Annotated[str, StringConstraints(pattern=NAME_PATTERN, max_length=64)]
 """A person's name for a task, an arm, a sweep: lower-case letters, digits and dashes."""
 
+LABEL = r"[a-z0-9][a-z0-9._=-]{0,62}"
+Label = Annotated[str, StringConstraints(pattern=rf"^{LABEL}$")]
+"""What a host is called by whoever runs it, and required as by an arm: gpu, zone=eu, arch=x86_64."""
+
 SweepId = NewType("SweepId", str)
 """`<name>-<12 hex of the plan's digest>.<edition>`: the folder of one sweep in the store."""
 

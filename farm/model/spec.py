@@ -13,7 +13,7 @@ from farm.model.door import CellBudget
 from farm.model.image import ImageName
 from farm.model.limits import CheckLimits, Limits, Seconds
 from farm.model.metric import Metric
-from farm.model.names import Name, RelativePath
+from farm.model.names import Label, Name, RelativePath
 from farm.model.policy import BreakerPolicy, CellOrder, DispatchPolicy, RetryPolicy
 from farm.model.task import Command, WorkspaceMode
 from farm.model.time_window import WindowText
@@ -89,6 +89,9 @@ class OverlaySpec(Value):
     """Text files, inherited first; joined with one blank line."""
 
 
+MOST_LABELS = 16
+
+
 class ArmSpec(Value):
     """One treatment."""
 
@@ -101,6 +104,8 @@ class ArmSpec(Value):
     overlay: OverlaySpec | None = None
     assets: Annotated[dict[Name, str], Field(max_length=MOST_ASSETS)] = {}
     """Folders, relative to the sweep file, that the arm's sessions see at /cell/assets/<name>, read-only."""
+    labels: Annotated[tuple[Label, ...], Field(max_length=MOST_LABELS)] = ()
+    """What a host must be labelled with to run the arm's cells; arch=<machine> is every host's own."""
 
 
 class PresetSpec(PluginSpec):

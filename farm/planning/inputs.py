@@ -24,6 +24,7 @@ from farm.model import (
     SweepSpec,
     TaskSpec,
     Wire,
+    label_need,
     matches_any,
     program_need,
     provider_need,
@@ -224,7 +225,7 @@ class _Asking(_Versioned, Protocol):
 def _requirements(arm: ArmSpec, agent: _Asking) -> tuple[str, ...]:
     provider = () if arm.provider is None else (provider_need(arm.provider),)
     program = () if agent.program is None else (program_need(agent.program.kind, agent.program.version),)
-    return (*provider, *program)
+    return (*provider, *program, *(label_need(label) for label in sorted(set(arm.labels))))
 
 
 def _pin_of(kind: str, plugin: _Versioned) -> Pin:

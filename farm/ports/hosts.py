@@ -1,5 +1,6 @@
 """Which hosts work now, and what they are told."""
 
+from datetime import datetime
 from typing import Protocol
 
 from farm.model import DrainOrder, Host
@@ -14,6 +15,10 @@ class HostRegistry(Protocol):
 
     def live(self) -> tuple[Host, ...]:
         """List the hosts whose heartbeat has not expired, by id."""
+        ...
+
+    def now(self) -> datetime:
+        """Return the registry's own time, against which hosts measure their clocks."""
         ...
 
 

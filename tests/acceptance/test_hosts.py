@@ -17,6 +17,9 @@ def test_hosts_are_listed_with_what_they_do_and_offer(desk: Desk, own_redis: Red
         eventually("the worker is told of", lambda: "0/2 slots busy" in bench.farm("hosts")[1])
         (host,) = json.loads(bench.farm("hosts", "--json")[1])["hosts"]
     assert (host["slots"], host["sandbox"], host["problem"]) == (2, "bubblewrap", None)
+    assert abs(host["skew_s"]) < 1
+    assert host["machine"]["disk_free_bytes"] > 0
+    assert f"label arch={host['machine']['architecture']}" in host["offers"]
 
 
 def test_without_a_queue_hosts_says_what_to_set(desk: Desk) -> None:

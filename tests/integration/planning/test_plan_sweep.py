@@ -50,6 +50,12 @@ def test_plug_ins_are_pinned_at_their_version_with_their_own_options(tmp_path: P
     assert plan.arms[0].program.name == "single"
 
 
+def test_an_arms_labels_are_required_of_its_hosts(tmp_path: Path) -> None:
+    text = SWEEP.replace("agent: {kind: robot}", "agent: {kind: robot}\n    labels: [gpu, arch=x86_64, gpu]", 1)
+    first, second = planned(a_sweep(tmp_path, text)).arms
+    assert (first.requires, second.requires) == (("label arch=x86_64", "label gpu"), ())
+
+
 def test_an_arms_provider_the_prices_and_a_cells_budget_are_pinned(tmp_path: Path) -> None:
     text = SWEEP.replace("agent: {kind: robot}", "agent: {kind: asking}\n    provider: acme")
     file = a_sweep(tmp_path, text + "prices: prices.yaml\ncell_budget: {cost_usd: 1.50}\n")

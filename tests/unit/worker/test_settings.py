@@ -1,8 +1,10 @@
 """The worker's settings: what is refused before a cell is taken."""
 
+import os
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from farm.errors import SpecError
 from farm.model.time_window import Instance
@@ -39,3 +41,15 @@ def test_a_host_s_window_is_read_and_a_wrong_one_is_named() -> None:
     assert WorkerSettings(window="instance 24h reserve 90m").hours.window == Instance(86_400.0, 5400.0)
     with pytest.raises(SpecError, match="FARM_WINDOW: 'nightly' is no time window"):
         WorkerSettings(window="nightly")
+
+
+def test_a_host_has_its_labels_and_that_of_its_architecture() -> None:
+    arch = f"arch={os.uname().machine}"
+    assert WorkerSettings(labels="gpu,zone=eu").all_labels == {"gpu", "zone=eu", arch}
+    assert WorkerSettings().all_labels == {arch}
+
+
+@pytest.mark.parametrize("labels", ["gpu, zone", "GPU", ",", "a,,b"])
+def test_labels_that_no_arm_could_name_are_refused(labels: str) -> None:
+    with pytest.raises(ValidationError, match="labels"):
+        WorkerSettings(labels=labels)

@@ -1,13 +1,15 @@
 """The heartbeat goes on, whatever the registry says."""
 
+from datetime import datetime, timedelta
+
 from farm.adapters.memory import MemoryHosts
 from farm.adapters.system_clock import SystemClock
 from farm.errors import FarmError, SpecError, TransientError
 from farm.model import Host
-from farm.testing.clock import FakeClock
+from farm.testing.clock import START, FakeClock
 from farm.testing.coordination import a_host
 from tests.services.waiting import wait_until
-from worker.health.heartbeat import Heartbeat, Tempo
+from worker.health.heartbeat import Heartbeat, Tempo, skew_s
 
 
 class Refusing(MemoryHosts):
@@ -27,3 +29,25 @@ def test_a_registry_that_does_not_answer_or_refuses_is_asked_again() -> None:
     hosts = Refusing(TransientError("no answer"), SpecError("this user may not write"))
     Heartbeat(hosts, lambda: a_host("h/1"), lambda _: False, SystemClock(), Tempo(0.05, 0.05)).start()
     wait_until(lambda: hosts.live() == (a_host("h/1"),))
+
+
+class Ahead(FakeClock):
+    """A clock that goes on by two seconds whenever it is read, and is a minute ahead."""
+
+    def now(self) -> datetime:
+        self.advance(2)
+        return super().now() + timedelta(seconds=60)
+
+
+def test_the_skew_of_a_clock_is_measured_in_the_middle_of_the_question() -> None:
+    clock = Ahead()
+    hosts = MemoryHosts(FakeClock(START + timedelta(seconds=3)))
+    assert skew_s(hosts, clock) == 60.0
+
+
+def test_the_skew_is_unknown_while_the_registry_does_not_answer() -> None:
+    class Silent(MemoryHosts):
+        def now(self) -> datetime:
+            raise TransientError("no answer")
+
+    assert skew_s(Silent(FakeClock()), FakeClock()) is None
