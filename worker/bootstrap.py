@@ -300,7 +300,7 @@ def make_heartbeat(pool: Pool, fitness: Fitness, duty: Duty) -> Heartbeat:
             draining=draining,
             order=duty.order,
             machine=look_at_machine(settings.root),
-            skew_s=skew_s(_exchange().hosts, clock),
+            skew_s=skew_s(_exchange().leases, clock),
         )
 
     def look(host: Host) -> bool:

@@ -17,7 +17,7 @@ _GIB = 1 << 30
 def describe(host: Host, now: datetime) -> list[str]:
     """Say in a few lines what the worker does, has and offers; images, of which there may be hundreds, are counted.
 
-    `now` is the registry's.
+    `now` is the farm's, on the clock of its lease book.
     """
     age_s = max(0.0, (now - host.seen_at).total_seconds() + (host.skew_s or 0.0))
     at_work = f"{host.busy}/{host.slots} slots busy" if host.hindrance is None else f"{host.busy} cells still run"
@@ -65,7 +65,7 @@ def _of(free: int, all_of_it: int) -> str:
 def command(*, as_json: bool) -> None:
     """List the workers that are alive, what they do, and what they offer to cells."""
     exchange = bootstrap.connect(bootstrap.redis_url(bootstrap.read_settings()))
-    hosts, now = exchange.hosts.live(), exchange.hosts.now()
+    hosts, now = exchange.hosts.live(), exchange.leases.now()
     lines = [line for host in hosts for line in describe(host, now)]
     lines = lines or [f"no worker is alive at {exchange.shown_url}; start one with `farm worker`"]
     answer({"hosts": [host.model_dump(mode="json") for host in hosts]}, lines, as_json=as_json)

@@ -113,7 +113,7 @@ class Host(Value):
     """The id of the last order that it has obeyed."""
     machine: Machine | None = None
     skew_s: float | None = None
-    """How far its clock is ahead of the registry's; None: not measured."""
+    """How far its clock is ahead of the lease book's; None: not measured."""
 
     @property
     def name(self) -> str:

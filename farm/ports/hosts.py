@@ -1,6 +1,5 @@
 """Which hosts work now, and what they are told."""
 
-from datetime import datetime
 from typing import Protocol
 
 from farm.model import DrainOrder, Host
@@ -15,10 +14,6 @@ class HostRegistry(Protocol):
 
     def live(self) -> tuple[Host, ...]:
         """List the hosts whose heartbeat has not expired, by id."""
-        ...
-
-    def now(self) -> datetime:
-        """Return the registry's own time, against which hosts measure their clocks."""
         ...
 
 

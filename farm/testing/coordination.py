@@ -98,12 +98,6 @@ class HostSuite:
         hosts.beat(a_host("a"), LONG_S)
         assert hosts.live() == (a_host("a"), a_host("b"))
 
-    def test_the_registrys_time_goes_on(self, hosts: HostRegistry, let_pass: Callable[[float], None]) -> None:
-        before = hosts.now()
-        let_pass(SHORT_S)
-        assert SHORT_S * 0.9 < (hosts.now() - before).total_seconds() < SHORT_S * 100
-        assert before.tzinfo is UTC
-
 
 def an_order(number: int, kind: DrainKind = DrainKind.DRAIN) -> DrainOrder:
     """Make an order to a host."""

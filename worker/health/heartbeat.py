@@ -12,7 +12,7 @@ import structlog
 
 from farm.errors import FarmError, TransientError
 from farm.model import Host
-from farm.ports import Clock, HostRegistry
+from farm.ports import Clock, HostRegistry, LeaseBook
 
 _log = structlog.get_logger()
 
@@ -71,10 +71,10 @@ class Heartbeat:
         return False
 
 
-def skew_s(hosts: HostRegistry, clock: Clock) -> float | None:
-    """Measure how far our clock is ahead of the registry's, to half of what an answer takes."""
+def skew_s(book: LeaseBook, clock: Clock) -> float | None:
+    """Measure how far our clock is ahead of the lease book's, to half of what an answer takes."""
     try:
-        asked_at, told, heard_at = clock.now(), hosts.now(), clock.now()
+        asked_at, told, heard_at = clock.now(), book.now(), clock.now()
     except TransientError:
         return None
     return (asked_at + (heard_at - asked_at) / 2 - told).total_seconds()

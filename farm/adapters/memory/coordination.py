@@ -4,7 +4,6 @@ import threading
 import time
 from collections import defaultdict
 from dataclasses import dataclass
-from datetime import datetime
 
 from farm.model import CellEvent, CellId, DrainOrder, Host, LiveNote, StopReason, SweepId
 from farm.ports import Clock
@@ -49,9 +48,6 @@ class MemoryHosts:
         with self._lock:
             self._beats = {name: beat for name, beat in self._beats.items() if beat.until_s > now}
             return tuple(self._beats[name].host for name in sorted(self._beats))
-
-    def now(self) -> datetime:
-        return self._clock.now()
 
 
 class MemoryDrainOrders:

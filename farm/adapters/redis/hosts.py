@@ -1,7 +1,5 @@
 """Heartbeats of hosts, and orders to them."""
 
-from datetime import UTC, datetime, timedelta
-
 from farm.adapters.redis.server import Server, milliseconds
 from farm.model import DrainOrder, Host, canonical_json, parse_record
 
@@ -15,7 +13,6 @@ class RedisHosts:
     """Hosts by id, each forgotten when its time is over."""
 
     def __init__(self, server: Server) -> None:
-        self._server = server
         self._beat = server.script("beat")
         self._hosts = server.script("hosts")
 
@@ -26,11 +23,6 @@ class RedisHosts:
         told: list[str] = self._hosts.run(_KEYS)
         hosts = (parse_record(Host, facts.encode(), _KEYS[1]) for facts in told)
         return tuple(sorted(hosts, key=lambda host: host.id))
-
-    def now(self) -> datetime:
-        with self._server.answering() as client:
-            seconds, microseconds = client.time()
-        return datetime.fromtimestamp(seconds, UTC) + timedelta(microseconds=microseconds)
 
 
 class RedisDrainOrders:

@@ -64,7 +64,7 @@ def test_a_host_offers_the_agents_programs_that_say_they_are_what_their_folder_i
         text=True,
         timeout=60,
     )
-    assert (done.stdout, done.stderr) == ("('an-agent 1.2.3',)\n", "")
+    assert (done.stdout, done.stderr) == (f"('an-agent 1.2.3', 'label arch={os.uname().machine}')\n", "")
 
 
 def test_a_provider_that_is_translated_needs_the_extra(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from farm.adapters.memory import MemoryHosts
+from farm.adapters.memory import MemoryHosts, MemoryLeases
 from farm.adapters.system_clock import SystemClock
 from farm.errors import FarmError, SpecError, TransientError
 from farm.model import Host
@@ -41,12 +41,12 @@ class Ahead(FakeClock):
 
 def test_the_skew_of_a_clock_is_measured_in_the_middle_of_the_question() -> None:
     clock = Ahead()
-    hosts = MemoryHosts(FakeClock(START + timedelta(seconds=3)))
-    assert skew_s(hosts, clock) == 60.0
+    book = MemoryLeases(FakeClock(START + timedelta(seconds=3)))
+    assert skew_s(book, clock) == 60.0
 
 
-def test_the_skew_is_unknown_while_the_registry_does_not_answer() -> None:
-    class Silent(MemoryHosts):
+def test_the_skew_is_unknown_while_the_book_does_not_answer() -> None:
+    class Silent(MemoryLeases):
         def now(self) -> datetime:
             raise TransientError("no answer")
 
