@@ -1,9 +1,15 @@
 """What an arm brings for its agent: seen read-only by its sessions and their tools, and by nobody else."""
 
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
 
 from farm.model import SessionReport
 from farm.plugins import Plugins
+from sandbox.backends.docker import Docker
 from tests.builders.worker.farm import GIVEN, Farm, says
 from tests.builders.worker.working import Make, Run
 from worker.agents.scripted import ScriptedAgent
@@ -35,8 +41,20 @@ class ServingAgent(ScriptedAgent):
         )
 
 
-def test_a_session_and_its_tools_see_the_arms_assets_and_change_nothing_of_them(farm: Make, run: Run) -> None:
-    cell = farm(
+@pytest.fixture(params=["bubblewrap", "docker"])
+def anywhere(request: pytest.FixtureRequest, farm: Make, work_root: Path) -> Iterator[Make]:
+    """Make a farm whose cells run in each of the sandboxes that contain."""
+    if request.param == "bubblewrap":
+        yield farm
+        return
+    engine, image = (request.getfixturevalue(name) for name in ("docker_engine", "docker_image"))
+    box = Docker(work_root, image, engine.url)
+    yield partial(farm, sandbox=box)
+    box.close()
+
+
+def test_a_session_and_its_tools_see_the_arms_assets_and_change_nothing_of_them(anywhere: Make, run: Run) -> None:
+    cell = anywhere(
         {"run": {"command": SEES, "must_succeed": True}},
         {"tool_run": {"command": SEES}},
         {"tool_run": {"command": f"{SEES} && ! {WRITES} && touch /cell/ws/the-tool-was-here"}},
@@ -66,10 +84,10 @@ def test_an_arm_without_assets_sees_none(farm: Make, run: Run) -> None:
     assert the_session(cell).problem is None
 
 
-def test_a_server_of_the_session_sees_the_arms_assets_and_writes_no_workspace(farm: Make, run: Run) -> None:
+def test_a_server_of_the_session_sees_the_arms_assets_and_writes_no_workspace(anywhere: Make, run: Run) -> None:
     serves = f"! touch /cell/ws/made && ! touch /cell/out/made && [ -z $FARM_OUT ] && {SEES}"
     views = "cat /cell/skills/house/skills/server.py && ! touch /cell/skills/house/skills/new"
-    cell = farm(
+    cell = anywhere(
         {"run": {"command": f"/.server sh -c '{serves}'", "must_succeed": True}},
         {
             "run": {

@@ -47,6 +47,8 @@ def test_a_session_in_docker_asks_its_provider_through_its_door(
     assert session.door is not None
     assert session.door.ends == {RequestEnd.ANSWERED: 1}
     assert evidence.sandbox["backend"] == "docker"
+    used = session.exit
+    assert None not in (used.cpu_s, used.peak_memory_bytes, used.peak_processes)
 
 
 @pytest.fixture
