@@ -232,8 +232,9 @@ class Door:
         headers = {"Content-Type": "application/json"}
         if told.end in OURS:
             headers["x-should-retry"] = "false"
-        if exchange.retry_after_s is not None:
-            headers["retry-after"] = str(math.ceil(exchange.retry_after_s))
+        wait_s = exchange.retry_after_s
+        if wait_s is not None and wait_s <= self._patience.most_told_wait_s:
+            headers["retry-after"] = str(math.ceil(wait_s))
         if told.status == HTTPStatus.METHOD_NOT_ALLOWED:
             headers["Allow"] = "POST"
         wire = exchange.wire or dialect_of(request.raw_path, self._pass.upstream.wires)

@@ -76,15 +76,30 @@ def key_header(wire: Wire, key: str) -> list[Header]:
             assert_never(wire)
 
 
-def answer_headers(given: Iterable[Header], key: str) -> list[Header]:
-    """Keep what an agent may see of its provider's headers: neither our key, nor cookies that are ours."""
+def answer_headers(given: Iterable[Header], key: str, most_wait_s: float, now: datetime) -> list[Header]:
+    """Keep what an agent may see of its provider's headers: no key, no cookie and no long wait, which are ours."""
     headers = list(given)
     dropped = _HOP | {"content-length", "set-cookie"} | _named_by_connection(headers)
     return [
         (name, value)
         for name, value in headers
-        if name.lower() not in dropped and not (key and key in value) and _is_plain(value)
+        if name.lower() not in dropped
+        and not (key and key in value)
+        and _is_plain(value)
+        and _wait_s(name.lower(), value, now) <= most_wait_s
     ]
+
+
+def _wait_s(name: str, value: str, now: datetime) -> float:
+    """Say how long a header asks to wait; what can't be read, an agent may read as for ever."""
+    match name:
+        case "retry-after":
+            stated = retry_after_s(None, value, now)
+        case "retry-after-ms":
+            stated = retry_after_s(value, None, now)
+        case _:
+            return 0
+    return math.inf if stated is None else stated
 
 
 def retry_after_s(milliseconds: str | None, stated: str | None, now: datetime) -> float | None:

@@ -143,7 +143,8 @@ class Passage:
             raise ClientGoneError from error
 
     def _headers(self, answer: aiohttp.ClientResponse) -> list[Header]:
-        return answer_headers(answer.headers.items(), self.upstream.key)
+        most_wait_s, now = self.patience.most_told_wait_s, self.clock.now()
+        return answer_headers(answer.headers.items(), self.upstream.key, most_wait_s, now)
 
 
 class _Stream(web.StreamResponse):

@@ -69,6 +69,9 @@ class Patience:
     agent's own clock: the first that gives up says whose fault it was."""
     stall_s: float = 20.0
     """From then on a silence is the provider's fault when the agent or its session ends in it."""
+    most_told_wait_s: float = 60.0
+    """Of what a provider asks to wait, the most that an agent is told: some obey in silence, however long it is. Longer
+    waits are the coordinator's."""
     client_s: float = 60.0
     """For the agent: to send a head, to send a body, to read what is there for it, to stay without a request."""
     close_s: float = 5.0

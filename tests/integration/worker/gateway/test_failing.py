@@ -80,6 +80,25 @@ def test_a_providers_error_passes_as_it_is_and_is_told(gateway, tmp_path, status
     assert report.retry_after_s == (7.0 if is_pressure and end is not RequestEnd.DENIED else None)
 
 
+@pytest.mark.parametrize(
+    ("asked", "is_told"),
+    [
+        ("Retry-After: 60", True),
+        ("Retry-After: 61", False),
+        ("retry-after-ms: 60001", False),
+        ("Retry-After: Infinity", False),
+        (f"Retry-After: {format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True)}", False),
+    ],
+    ids=["a minute", "more", "in milliseconds", "for ever", "a date"],
+)
+def test_an_agent_is_not_told_to_wait_for_longer_than_a_minute(gateway, tmp_path, asked, is_told):
+    limited = answer({}, asked, status="429 Too Many")
+    with providing(limited) as provider, at_door(gateway, tmp_path, provider.url) as at:
+        told = at.guest.ask(CHAT, asking(Wire.CHAT))
+    assert bool({"retry-after", "retry-after-ms"} & {name.lower() for name in told.headers}) is is_told
+    assert at.door.report().ends == {RequestEnd.RATE_LIMITED: 1}
+
+
 def test_an_answer_after_a_failure_clears_it(gateway, tmp_path):
     limited = answer({}, "retry-after: 7", status="429 Too Many")
     with providing(limited, whole(Wire.CHAT)) as provider, at_door(gateway, tmp_path, provider.url) as at:
