@@ -20,11 +20,12 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, JsonValue, model_validator
 
-from farm.model import ProcessExit, RelativePath, SessionReport, Usage, Value, Wire
+from farm.model import ExitReason, ProcessExit, RelativePath, SessionReport, Usage, Value, Wire
 from sandbox.spec import Stream
 from worker.agents import fields
 from worker.agents.ending import Heard, ending
 from worker.agents.lines import JsonLines
+from worker.agents.tail import beginning
 from worker.documents import DocumentError, at_pointer, one_document
 from worker.options import checked
 from worker.session import AgentProgram, Launch, SessionRequest
@@ -213,13 +214,17 @@ class CommandParser:
     def _heard_events(self, problem: str | None) -> Heard:
         place = self._options.answer
         last = self._terminals[-1] if self._terminals else {}
-        flag = self._at(self._options.error)
+        flag, reason = self._at(self._options.error), fields.text(self._at(self._options.reason))
+        has_error_flag = flag is not None and flag is not False
+        has_failed = has_error_flag or reason not in {None, ExitReason.SUCCESS}
+        said = fields.answer(at_pointer(last, place.pointer)) if place.pointer else None
         return Heard(
             terminals=len(self._terminals),
-            answer=fields.answer(at_pointer(last, place.pointer)) if place.pointer else None,
+            answer=None if has_failed else said,
             stream_problem=problem,
-            native_reason=fields.text(self._at(self._options.reason)),
-            has_error_flag=flag is not None and flag is not False,
+            native_reason=reason,
+            has_error_flag=has_error_flag,
+            detail=beginning(said) if has_failed else None,
         )
 
     def _at(self, place: At | None) -> JsonValue:

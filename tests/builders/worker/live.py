@@ -48,6 +48,8 @@ class Stage:
     """What the arm brings: files by name, by the asset's name."""
     wire: Wire | None = None
     """What sessions speak; None: what their agents do by default."""
+    wall_s: float = 90.0
+    """The limit of time of a session."""
     cells: list[Path] = field(default_factory=list)
 
     def play(
@@ -95,17 +97,17 @@ class Stage:
         )
 
     def _box(self, agent: Agent, launch: Launch, cell: Path, mark: str, *, has_door: bool) -> SandboxSpec:
-        assert agent.program is not None
+        program = () if agent.program is None else (Bind(self.programs.place(agent.program), AGENT),)
         return SandboxSpec(
             argv=launch.argv,
             binds=(
                 Bind(cell / "home", HOME, writable=True),
                 Bind(cell / "ws", WORKSPACE, writable=True),
                 Bind(cell / "out", OUT, writable=True),
-                Bind(self.programs.place(agent.program), AGENT),
+                *program,
                 *(Bind(cell / "assets" / name, asset_path(name)) for name in self.assets),
             ),
-            limits=Limits(90.0, 4096 * MIB, 512, 1024 * MIB, 4096, 8 * MIB, 256 * MIB),
+            limits=Limits(self.wall_s, 4096 * MIB, 512, 1024 * MIB, 4096, 8 * MIB, 256 * MIB),
             cwd=WORKSPACE,
             env={**launch.env, "FARM_MARK": mark},
             stdin=launch.stdin,

@@ -15,7 +15,7 @@ _TASK = Task(id="fix", snapshot=_SNAPSHOT, prompt=_DIGEST, oracle=OracleSpec(kin
 
 def recordings(prefix):
     """Name the recordings of one agent."""
-    return sorted(path.stem for path in DATA.glob(f"{prefix}*.jsonl"))
+    return sorted(path.stem for path in DATA.glob(f"{prefix}*"))
 
 
 def a_request(prompt="Fix it.", instructions=None, wire=None):
@@ -23,7 +23,9 @@ def a_request(prompt="Fix it.", instructions=None, wire=None):
 
 
 def exited(code):
-    """Say how a process ended in the words of Python's subprocess: a negative code is a signal."""
+    """Say how a process ended in the words of Python's subprocess: a negative code is a signal; None: we stopped it."""
+    if code is None:
+        return ProcessExit(kind=ExitKind.STOPPED, wall_s=1.0)
     if code < 0:
         return ProcessExit(kind=ExitKind.SIGNALED, signal=-code, wall_s=1.0)
     return ProcessExit(kind=ExitKind.EXITED, code=code, wall_s=1.0)
@@ -31,7 +33,8 @@ def exited(code):
 
 def played(agent: Agent, name: str, exit_: ProcessExit | None = None, chunk: int = 4096) -> SessionReport:
     """Play the recording `name` to a parser of `agent`."""
-    first, _, stream = (DATA / f"{name}.jsonl").read_bytes().partition(b"\n")
+    (recording,) = DATA.glob(f"{name}.*")
+    first, _, stream = recording.read_bytes().partition(b"\n")
     facts = json.loads(first)
     return heard(agent, stream, exit_ or exited(facts["exit_code"]), stderr=facts["stderr"].encode(), chunk=chunk)
 

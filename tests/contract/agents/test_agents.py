@@ -58,6 +58,8 @@ PREFIXES = {
     "opencode": "opencode.",
     "gemini-cli": "gemini.",
     "qwen-code": "qwen.",
+    "aider": "aider.",
+    "stand-in": "stand-in.",
 }
 """How the recordings of the real ones begin."""
 EVERY = pytest.mark.parametrize("make", AGENTS.values(), ids=AGENTS.keys())

@@ -4,8 +4,10 @@ Measured with 0.86.2; what looks odd has a reason:
 
 - The prompt goes by a file: an argument holds 128 KiB at most.
 - It does not stream: when it does, it asks for no usage, and there is none for the door to meter.
+- It breaks lines at the terminal's width, those that tell its end and those of the answer among them: so it is wide.
 - Python runs isolated: else a module of the workspace could stand in for one of its own.
 - Without leave to use git it commits nothing, and makes no repository where there is none.
+- A provider that turns it away it asks again for a minute and a half, which can't be changed.
 - A workspace's `.aider.conf.yml` is read; what stands on the command line wins over it.
 """
 
@@ -33,6 +35,7 @@ _QUIET = (
 _ENV = {
     "ANTHROPIC_API_BASE": DOOR_URL,
     "ANTHROPIC_API_KEY": DOOR_KEY,
+    "COLUMNS": "100000",
     "HOME": HOME,
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
     "OPENAI_API_BASE": f"{DOOR_URL}/v1",

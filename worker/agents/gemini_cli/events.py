@@ -19,7 +19,7 @@ from worker.agents.tail import Tail, beginning, preview
 from worker.agents.totals import ToolCalls
 from worker.session import SessionProgress
 
-_STATUSES = {status % 256: status for status in (400, 401, 403, 404, 408, 429, 500, 502, 503, 504)}
+_STATUSES = {status % 256: status for status in (400, 401, 403, 404, 408, 429, 500, 502, 503, 504, 529)}
 
 _Object = dict[str, JsonValue]
 

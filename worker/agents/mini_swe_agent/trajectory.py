@@ -87,7 +87,7 @@ class _Said:
         self.submission: str | None = None
         self.last_words: str | None = None
         self.exception: str | None = None
-        self.turns: int | None = None
+        self.turns = 0
         self.model: str | None = None
         self.costs: list[Decimal | None] = []
         self.usages: list[Usage] = []
@@ -96,7 +96,6 @@ class _Said:
     def take(self, trajectory: _Object) -> None:
         info, messages = _object(trajectory.get("info")), trajectory.get("messages")
         self.status, self.submission = fields.text(info.get("exit_status")), fields.answer(info.get("submission"))
-        self.turns = fields.count(_object(info.get("model_stats")).get("api_calls"))
         if self.status is None or not isinstance(messages, list):
             raise DocumentError("it has no exit_status, or no messages")
         for message in messages:
@@ -120,6 +119,7 @@ class _Said:
 
     def _take_message(self, message: _Object, extra: _Object) -> None:
         response = extra.get("response")
+        self.turns += response is not None  # its own count holds calls that were never answered
         if isinstance(response, dict):
             self.model = fields.text(response.get("model")) or self.model
             self.usages.append(_usage(_object(response.get("usage"))))

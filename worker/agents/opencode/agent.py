@@ -6,7 +6,8 @@ Measured with 1.18.33; what looks odd has a reason:
 - A title, or it asks the model for one, of which its own numbers say nothing.
 - A workspace's configuration is never read: it could name programs to start. Its AGENTS.md is, and its skills.
 - It is told no prices: the cost that it states without them is 0.
-- A provider that turns it away it asks again for ever, in silence: the session's limit of time ends it.
+- A provider that turns it away it asks six times, which takes a minute in silence and can't be changed; how long it is
+  told to wait, it waits without a bound, so the door bounds it.
 """
 
 import json

@@ -5,8 +5,8 @@ Measured with 0.24.4; what looks odd has a reason:
 - The prompt goes by standard input and instructions by a file of its user's: an argument holds 128 KiB at most.
 - Its settings are those of the system, which win over the workspace's: those could turn hooks on again.
 - Each flag once: one that is repeated crashes it.
-- A request that was turned away it repeats seven times, which takes two minutes and can't be changed; the retries that
-  its client would do for each of them are off.
+- A request that was turned away it sends seven times, which takes a minute and a half and can't be changed; the
+  retries that its client would do for each of them are off.
 """
 
 import json

@@ -2,7 +2,8 @@
 
 It has the shape of Claude Code's, and another arithmetic: `input_tokens` is the whole of the input, what was read from
 the cache included, and what was written to it is lost on every wire. On the wire Gemini `output_tokens` is without what
-was thought, which only the total holds. A session that failed states 0, where it should state nothing.
+was thought, which only the total holds. A session that failed states 0 tokens, and the request that failed as a turn:
+what it states of its numbers is nothing.
 
 Read strictly: every line is one JSON object of a known type, and one of them is the result. At its caps it ends by an
 exit code alone, without one.
@@ -53,15 +54,16 @@ class QwenCodeParser:
         heard = self._heard(exit_)
         end = ending(exit_, heard)
         result = self._results[-1] if self._results and heard.is_whole else {}
+        has_failed = result.get("is_error") is not False
         return SessionReport(
             name=self._name,
             exit=exit_,
             reason=end.reason,
             problem=end.problem,
             final_answer=heard.answer,
-            turns=fields.count(result.get("num_turns")),
+            turns=None if has_failed else fields.count(result.get("num_turns")),
             tool_calls=self._calls.by_name if heard.is_whole else None,
-            usage=None if result.get("is_error") is not False else _usage(result.get("usage")),
+            usage=None if has_failed else _usage(result.get("usage")),
             model=fields.text(self._init.get("model")),
             session_id=fields.text(self._init.get("session_id")),
         )

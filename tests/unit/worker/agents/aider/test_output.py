@@ -1,7 +1,7 @@
 """What aider's output is read as."""
 
 from farm.model import ExitKind, ProcessExit
-from tests.builders.worker.recorded import DATA, exited, heard
+from tests.builders.worker.recorded import exited, heard, played
 from worker.agents.aider import AiderAgent
 
 AGENT = AiderAgent({"model": "farm-x"})
@@ -9,12 +9,8 @@ REPLY = b"Aider v0.86.2\nRepo-map: disabled\n\nAll done.\n\nTokens: 48k sent, 12
 FAILED = b"litellm.RateLimitError: RateLimitError: OpenAIException - slowly\nRetrying in 0.2 seconds...\n"
 
 
-def recorded(name):
-    return heard(AGENT, (DATA / f"aider.{name}.stdout.txt").read_bytes())
-
-
 def test_a_success_is_a_reply_that_its_line_of_tokens_follows() -> None:
-    report = recorded("success")
+    report = played(AGENT, "aider.success-anthropic")
     assert (report.reason, report.problem) == ("success", None)
     assert (report.final_answer or "").startswith("hello.txt\n```\n<<<<<<< SEARCH")
     assert "Tokens:" not in (report.final_answer or "")
@@ -22,10 +18,10 @@ def test_a_success_is_a_reply_that_its_line_of_tokens_follows() -> None:
 
 
 def test_fact_43_a_refused_key_exits_with_0_and_is_no_success() -> None:
-    report = recorded("http401")
+    report = played(AGENT, "aider.http401")
     assert report.exit.is_zero
     assert (report.reason, report.final_answer) == ("AuthenticationError", None)
-    assert "scripted 401" in (report.problem or "")
+    assert "the script says so" in (report.problem or "")
 
 
 def test_a_failure_that_it_got_over_is_none_and_a_last_one_is() -> None:

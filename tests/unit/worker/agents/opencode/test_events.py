@@ -55,9 +55,9 @@ def test_fact_29_a_last_step_that_wants_the_answer_of_a_tool_is_no_end() -> None
     assert heard(an_agent(), lines(START, SAID, tool(), finish("tool-calls"))).reason == "no_terminal"
 
 
-def test_fact_30_a_session_that_was_turned_away_says_nothing_until_its_limit() -> None:
+def test_fact_30_a_session_that_says_nothing_until_its_limit_has_no_totals() -> None:
     wall = ProcessExit(kind=ExitKind.LIMIT, limit="wall", wall_s=100.0)
-    report = played(an_agent(), "opencode.http429", wall)
+    report = heard(an_agent(), b"", wall)
     assert (report.reason, report.usage, report.tool_calls) == ("wall_limit", None, None)
 
 

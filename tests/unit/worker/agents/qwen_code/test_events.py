@@ -47,7 +47,7 @@ def test_fact_40_a_signal_ends_it_without_a_result() -> None:
     [
         ("http401", "401"),
         ("cut-stream", "other side closed"),
-        ("connrefused", "Connection error"),
+        ("connrefused", "can't be reached"),
         ("malformed-sse", "Unterminated string"),
     ],
 )
