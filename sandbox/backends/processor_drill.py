@@ -12,6 +12,7 @@ look again, not a report of a broken host.
 """
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
@@ -66,14 +67,30 @@ def ruling(held: Burn, free: Burn) -> Ruling:
     return Ruling.HELD if is_seen else Ruling.UNSEEN
 
 
-def processors(backend: Sandbox, patience_s: float = _PATIENCE_S) -> Probe:
+Burner = Callable[[float], tuple[str, ...]]
+"""Gives the command that computes for so many seconds of processor time."""
+
+
+def in_python(burn_s: float) -> tuple[str, ...]:
+    """Give the burner of sandboxes that have the host's /usr."""
+    return (system_python(), "-I", "-S", "-B", "-c", f"import time\nwhile time.process_time() < {burn_s}: pass")
+
+
+def in_shell(burn_s: float) -> tuple[str, ...]:
+    """Give the burner of sandboxes that have a shell."""
+    turn = "i=0; while [ $i -lt 200 ]; do i=$((i+1)); done"
+    ask = f"read used rest </proc/self/schedstat; [ $used -lt {round(burn_s * 1e9)} ]"
+    return ("/bin/sh", "-ec", f"while {ask}; do {turn}; done")
+
+
+def processors(backend: Sandbox, burner: Burner = in_python, patience_s: float = _PATIENCE_S) -> Probe:
     """Look at what a guest gets with the share, and without one as the control."""
     if backend.facts()["limits"] == "rlimits only":
         return Probe("processor time", ok=True, detail=f"not held, rlimits only: {backend.facts()['no_cgroups']}")
     until, burn_s = time.monotonic() + patience_s, _BURN_S
     while True:
-        held = _burn(backend, burn_s, _SHARE)
-        free = _burn(backend, _FREE_TIMES * burn_s, None)
+        held = _burn(backend, burner(burn_s), _SHARE)
+        free = _burn(backend, burner(_FREE_TIMES * burn_s), None)
         found = ruling(held, free)
         if found is not Ruling.UNSEEN or time.monotonic() > until:
             return _probe(found, held, free)
@@ -90,9 +107,7 @@ def _probe(found: Ruling, held: Burn, free: Burn) -> Probe:
     return Probe("processor time", ok=found is Ruling.HELD, detail=detail, fix=REPORT)
 
 
-def _burn(backend: Sandbox, burn_s: float, cpus: float | None) -> Burn:
-    text = f"import time\nwhile time.process_time() < {burn_s}: pass"
-    argv = (system_python(), "-I", "-S", "-B", "-c", text)
+def _burn(backend: Sandbox, argv: tuple[str, ...], cpus: float | None) -> Burn:
     spec = SandboxSpec(argv=argv, binds=(), limits=replace(LIMITS, wall_s=_WALL_S, cpus=cpus), cwd="/")
     return _accounted(backend.run(spec, lambda _stream, _chunk: None, lambda: False))
 

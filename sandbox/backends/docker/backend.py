@@ -48,6 +48,7 @@ class Docker:
         self._filter = seccomp_program(architecture_here())
         self._drops = os.geteuid() == 0
         self._root = str(root)
+        self._session: Life | None = None
         self._tools = prepare_container(root / "bin")
         with ExitStack() as on_failure:
             self._engine = on_failure.enter_context(Engine(url or DEFAULT_URL, pulls=pulls))
@@ -88,6 +89,11 @@ class Docker:
     def run_unfiltered(self, spec: SandboxSpec, sink: Sink, stop: Callable[[], bool]) -> Exit:
         """Run without our system-call filter: for probes of what the engine's own holds. Never for guests."""
         return self._run(Order(spec, b"", sink), stop)
+
+    def cut_lifeline(self) -> None:
+        """Close the lifeline of the session that runs and do nothing else, for the same purpose."""
+        if self._session is not None:
+            self._session.cut_lifeline()
 
     def facts(self) -> Facts:
         """Say what enforces the containment."""
@@ -133,7 +139,7 @@ class Docker:
             return Exit(kind=ExitKind.STOPPED, wall_s=0.0)
         # Whatever the sink or `stop` raised: nothing lives on.
         with ExitStack() as left:
-            life = Life(self._engine, self._body(order.spec), order, left)
+            life = self._session = Life(self._engine, self._body(order.spec), order, left)
             end = life.end(life.until_end(stop, rooms))
         return replace(with_usage(_exit_of(order.spec, end), end.usage), cut=end.over_cap)
 

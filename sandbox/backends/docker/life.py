@@ -72,6 +72,10 @@ class Life:
         """Say and hear what there is, after waiting so long at most."""
         Watch(self._talk).turn(rest_ms)
 
+    def cut_lifeline(self) -> None:
+        """Let it think that we are dead."""
+        self._talk.cut()
+
     def until_end(self, stop: Callable[[], bool], others: tuple[Group, ...]) -> Cut | None:
         """Wait for the command's end, or for a reason to end it: a stop, a limit of it, memory of `others`."""
         asked = Asked(stop, (*self.groups, *others))

@@ -7,13 +7,16 @@ look like containment.
 import os
 import shutil
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Protocol
 
+from sandbox.backends.docker.death_drills import killing, lifeline
 from sandbox.backends.drills import Unfiltered, told
+from sandbox.backends.lifeline_drill import Lived
+from sandbox.backends.processor_drill import in_shell, processors
 from sandbox.backends.verdicts import REPORT, judged
 from sandbox.backends.way_drills import of_program, ways
 from sandbox.errors import SandboxError
@@ -30,10 +33,6 @@ _LIMITS = Limits(
     output_bytes=_MIB,
     tmp_bytes=_MIB,
 )
-_DEATH_S = 5.0
-_FEW_BEATS = 200
-_SILENCE_S = 0.2
-"""Ten times as long as a daemon of the drill ever keeps silent."""
 _NAMESPACES = ("ipc", "mnt", "net", "pid", "uts")
 _WRITES = ("/x", "/etc/x", "/dev/x", "/proc/sys/kernel/hostname", "/proc/sysrq-trigger", "/sys/x", "/.init")
 _POWERS = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
@@ -54,11 +53,10 @@ _SWALLOW = """
 dd if=/dev/zero of=/dev/null bs=1048576 count=1 2>/dev/null && echo little
 exec dd if=/dev/zero of=/dev/null bs={} count=1
 """
-_DRILL = f"""
-trap '' TERM HUP INT
-for name in 1 2 3 4; do (setsid sh -c 'while :; do echo beat >> {_OUT}/beats; sleep 0.02; done' &); done
-sleep 60
-"""
+
+
+class Probed(Unfiltered, Lived, Protocol):
+    """A backend that can be looked at in every way."""
 
 
 @dataclass(slots=True)
@@ -82,7 +80,7 @@ class _Seen:
 class _Room:
     """What the host prepared."""
 
-    backend: Unfiltered
+    backend: Probed
     folder: Path
     out: Path
     secret: Path
@@ -95,16 +93,12 @@ class _Room:
         """Run it without our filter."""
         return _run(self.backend.run_unfiltered, self._spec(text, _LIMITS))
 
-    def drill(self, stop: Callable[[], bool]) -> Exit:
-        """Run the drill until `stop` says so."""
-        return self.backend.run(self._spec(_DRILL, _LIMITS), _Heard(), stop)
-
     def _spec(self, text: str, limits: Limits) -> SandboxSpec:
         argv = ("/bin/sh", "-c", text, "witness", str(self.secret), "/root/.ssh", "/var/lib/docker", _OUT)
         return SandboxSpec(argv=argv, binds=(Bind(self.out, _OUT, writable=True),), limits=limits, cwd="/")
 
 
-def probe(backend: Unfiltered, scratch: Path, caller: Path) -> tuple[Probe, ...]:
+def probe(backend: Probed, scratch: Path, caller: Path) -> tuple[Probe, ...]:
     """Run the witness and the drills below `scratch`, `caller` to call the door; every probe says what was seen."""
     try:
         with _room(backend, scratch) as room:
@@ -121,7 +115,9 @@ def probe(backend: Unfiltered, scratch: Path, caller: Path) -> tuple[Probe, ...]
                 *_places(room, saw),
                 *_limits(room, saw),
                 *ways(backend, room.folder, of_program(caller)),
-                _kill_drill(room),
+                processors(backend, in_shell),
+                lifeline(backend, room.out),
+                killing(backend, room.out),
             )
     except SandboxError as error:
         return (Probe("starts", ok=False, detail=str(error), fix="do what the message says, then look again"),)
@@ -131,7 +127,7 @@ def probe(backend: Unfiltered, scratch: Path, caller: Path) -> tuple[Probe, ...]
 
 
 @contextmanager
-def _room(backend: Unfiltered, scratch: Path) -> Iterator[_Room]:
+def _room(backend: Probed, scratch: Path) -> Iterator[_Room]:
     scratch.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(dir=scratch.resolve(), prefix="preflight-"))
     try:
@@ -215,23 +211,3 @@ def _limits(room: _Room, saw: _Seen) -> Iterator[Probe]:
     yield judged("memory", took, (True, "memory"), "held; the control may have some", fix)
     waited = room.run("sleep 20", replace(_LIMITS, wall_s=0.2))
     yield judged("wall", waited.exit.limit, "wall", "held")
-
-
-def _kill_drill(room: _Room) -> Probe:
-    """Stop a tree of daemons that ignore signals; the file in which they leave their beats tells that none lives on."""
-    beats = room.out / "beats"
-
-    asked: list[float] = []
-
-    def is_beating() -> bool:
-        if beats.exists() and beats.stat().st_size > _FEW_BEATS:
-            asked.append(time.monotonic())
-        return bool(asked)
-
-    exit_ = room.drill(is_beating)
-    if exit_.kind is not ExitKind.STOPPED:
-        return Probe("kill drill", ok=False, detail=f"the drill did not start: {told(exit_)}", fix=REPORT)
-    took, last = time.monotonic() - asked[0], beats.stat().st_size
-    time.sleep(_SILENCE_S)
-    is_dead = beats.stat().st_size == last and took < _DEATH_S
-    return Probe("kill drill", ok=is_dead, detail=f"a tree of daemons was dead in {took:.2f} s", fix=REPORT)

@@ -123,6 +123,10 @@ class Talk:
             self._door.shutdown(socket.SHUT_WR)
         self._rest = self._rest[:0]
 
+    def cut(self) -> None:
+        """Shut the socket, as the kernel does when we die."""
+        self._door.shutdown(socket.SHUT_RDWR)
+
     def hear(self) -> bool:
         """Read one piece and pass it on; False when there is nothing more for now."""
         try:

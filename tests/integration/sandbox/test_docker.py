@@ -14,6 +14,7 @@ from sandbox.backends.docker.container import Image, Place, container
 from sandbox.backends.docker.engine import Engine
 from sandbox.backends.docker.life import Order
 from sandbox.backends.docker.room import Desk, open_room
+from sandbox.backends.processor_drill import in_shell, processors
 from sandbox.door import listening
 from sandbox.errors import SandboxError, SandboxUnavailableError
 from sandbox.process.tools import prepare_container
@@ -227,6 +228,23 @@ def test_preflight_says_what_an_image_lacks(make, docker_engine):
     probes = make(image).preflight(work_root() / "scratch")
     assert [(probe.name, probe.ok) for probe in probes] == [("starts", False)]
     assert "/bin/sh" in probes[0].detail
+
+
+class Holed:
+    """A docker whose guests may have all the processors there are."""
+
+    def __init__(self, inner):
+        self._inner = inner
+
+    def facts(self):
+        return self._inner.facts()
+
+    def run(self, spec, sink, stop):
+        return self._inner.run(replace(spec, limits=replace(spec.limits, cpus=None)), sink, stop)
+
+
+def test_a_cap_of_processors_that_is_not_held_is_seen_by_the_drill_in_shell(box):
+    assert not processors(Holed(box), in_shell).ok
 
 
 def _killed_worker(root, docker_engine, docker_image):
