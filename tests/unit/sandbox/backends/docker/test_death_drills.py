@@ -23,6 +23,7 @@ class Beating:
 
     def run(self, spec, _sink, stop):
         (out,) = (bind.source for bind in spec.binds)
+        (out / "beats").touch()
         for number in range(self.daemons):
             (out / f"up-{number}").touch()
         beating = threading.Thread(target=self._beat, args=(out / "beats",), daemon=True)
