@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable
+from decimal import Decimal, InvalidOperation
 from typing import Any, TypeVar
 
 import click
@@ -49,6 +50,32 @@ def shard_option(function: F) -> F:
         type=_ShardType(),
         help="The part of the plan that is run from here, as 2/4; the other parts are run from other places.",
     )(function)
+
+
+def budget_options(function: F) -> F:
+    """Add --budget and --budget-tokens."""
+    for option in (
+        click.option("--budget", "cost_usd", type=_Usd(), help="US dollars, in the place of the plan's budget."),
+        click.option("--budget-tokens", "tokens", type=click.IntRange(min=1), help="The same in tokens."),
+    ):
+        function = option(function)
+    return function
+
+
+class _Usd(click.ParamType[Decimal]):
+    """An exact sum of dollars above nothing."""
+
+    name = "usd"
+
+    @override
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Decimal:
+        try:
+            found = Decimal(str(value))
+        except InvalidOperation:
+            found = Decimal(0)
+        if not found.is_finite() or found <= 0:
+            self.fail(f"{value!r} is no sum of dollars above 0", param, ctx)
+        return found
 
 
 def json_option(function: F) -> F:

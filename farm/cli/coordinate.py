@@ -1,35 +1,48 @@
 """farm coordinate."""
 
+from dataclasses import replace
+from decimal import Decimal
 from functools import partial
 
 import click
 
 from farm import bootstrap
-from farm.cli.common import answer, json_option, shard_option, store_option
+from farm.cli.common import answer, budget_options, json_option, shard_option, store_option
 from farm.cli.coordinated import coordinated_code
 from farm.cli.display import live_display
 from farm.cli.drive import coordinate, live_notes, open_drive
 from farm.cli.interrupts import Interrupts
 from farm.cli.open_end import coordinate_open, why_open
 from farm.coordinator.loop import EndKind
+from farm.coordinator.mandate import raised
 from farm.model import Shard, SweepId
 
 
 @click.command(name="coordinate", epilog="Example:  farm coordinate quickstart-3f9a1c2b4d5e.1")
 @click.argument("sweep", type=SweepId)
 @click.option("--open", "stays", is_flag=True, help="Wait for the next time window when cells wait for one.")
+@budget_options
 @shard_option
 @store_option
 @json_option
 @click.pass_context
 def command(  # noqa: PLR0913 (click's: an option each)
-    ctx: click.Context, sweep: SweepId, *, stays: bool, shard: Shard | None, store: str | None, as_json: bool
+    ctx: click.Context,
+    sweep: SweepId,
+    *,
+    stays: bool,
+    cost_usd: Decimal | None,
+    tokens: int | None,
+    shard: Shard | None,
+    store: str | None,
+    as_json: bool,
 ) -> None:
     """Send a submitted sweep's cells to the workers until it ends; Ctrl-C leaves it open and the workers at work."""
     settings = bootstrap.read_settings()
     place = bootstrap.open_store(store, settings)
     plan = bootstrap.known_sweep(place, sweep)
     drive = open_drive(sweep, place, bootstrap.connect(bootstrap.redis_url(settings)), shard)
+    drive = replace(drive, budget=raised(plan, cost_usd, tokens))
     with Interrupts() as interrupts, live_display(lambda: live_notes(drive), quiet=as_json) as show:
         lead = partial(coordinate_open, plan=plan) if stays else coordinate
         end = lead(drive, should_stop=lambda: interrupts.asked_to_stop, show=show)

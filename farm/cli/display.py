@@ -48,6 +48,8 @@ def headline(progress: Progress) -> str:
     ]
     if progress.is_paused:
         parts.append("paused by the breaker")
+    if progress.budget:
+        parts.append(progress.budget)
     if progress.waiting:
         parts.append(one_line(progress.waiting))
     return ", ".join(parts)

@@ -12,11 +12,12 @@ import click
 from farm import bootstrap
 from farm.bootstrap import Exchange
 from farm.coordinator.loop import Coordinator, CoordinatorEnd
+from farm.coordinator.mandate import Mandate
 from farm.coordinator.ports import CoordinatorPorts
 from farm.coordinator.progress import Progress
 from farm.coordinator.submit import ShardPlace, submit, submit_shard
 from farm.errors import ConflictError, TransientError
-from farm.model import Cancel, LiveNote, Plan, Shard, SweepId, canonical_json
+from farm.model import Cancel, LiveNote, Plan, Shard, SweepBudget, SweepId, canonical_json
 from farm.model.keys import cancel_key
 from farm.ports import Clock, Records, Store
 
@@ -35,6 +36,8 @@ class Drive:
     clock: Clock
     shard: Shard | None = None
     """The part that is coordinated from here; None: all of it."""
+    budget: SweepBudget | None = None
+    """In the place of the plan's."""
 
 
 def submitter() -> str:
@@ -74,7 +77,7 @@ def coordinate(drive: Drive, should_stop: Callable[[], bool], show: Callable[[Pr
         leadership=exchange.leadership,
         clock=drive.clock,
     )
-    return Coordinator(drive.sweep, holder(), ports, shard=drive.shard).run(should_stop, show)
+    return Coordinator(drive.sweep, holder(), ports, mandate=Mandate(drive.shard, drive.budget)).run(should_stop, show)
 
 
 def coordinate_in_turn(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
@@ -21,7 +21,7 @@ from farm.coordinator.loop import CoordinatorEnd, EndKind
 from farm.coordinator.queues import QUEUE_TTL_S, CellQueues
 from farm.errors import SpecError, TransientError
 from farm.finalizer.closing import open_cells, open_shards
-from farm.model import Plan, Shard, SweepId, unserved
+from farm.model import Plan, Shard, SweepBudget, SweepId, unserved
 from farm.ports import Store
 
 _WORKER_PATIENCE_S = 3.5
@@ -44,6 +44,8 @@ class LocalRun:
     as_json: bool
     shard: Shard | None = None
     """The part that is run from here; None: all of it."""
+    budget: SweepBudget | None = None
+    """In the place of the plan's."""
 
 
 def go_on(ctx: click.Context, run: LocalRun) -> None:
@@ -56,7 +58,7 @@ def go_on(ctx: click.Context, run: LocalRun) -> None:
             if worker is not None and not _is_ready(worker, exchange, others, interrupts):
                 ctx.exit(INTERRUPTED)
             _ensure_served(run, exchange)
-            drive = open_drive(run.open_sweep(), run.store, exchange, run.shard)
+            drive = replace(open_drive(run.open_sweep(), run.store, exchange, run.shard), budget=run.budget)
             end = _coordinate(drive, worker, interrupts, run)
         if interrupts.asked_to_cancel:
             write_cancel(drive.sweep, "a second interrupt", run.store.records, drive.clock.now())

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from typing import assert_never
 
 import click
 
@@ -20,15 +21,18 @@ _LOOK_S = 1.0
 
 def why_open(left: LeftOpen, plan: Plan, now: datetime) -> str:
     """Say in one line what the cells wait for that were put aside."""
-    return f"deferred cells: {left.cells}; they wait for " + ", or ".join(
-        _awaited(why, plan, now) for why in sorted(left.why)
-    )
+    awaited = (_awaited(why, left, plan, now) for why in sorted(left.why))
+    return f"deferred cells: {left.cells}; they wait for {', and for '.join(awaited)}"
 
 
-def _awaited(why: Deferral, plan: Plan, now: datetime) -> str:
+def _awaited(why: Deferral, left: LeftOpen, plan: Plan, now: datetime) -> str:
     match why:
         case Deferral.WINDOW:
             return f"a time window that leaves them time enough{_when(plan, now)}"
+        case Deferral.BUDGET:
+            return f"a higher budget ({left.budget}): say --budget or --budget-tokens"
+        case _:
+            assert_never(why)
 
 
 def _when(plan: Plan, now: datetime) -> str:

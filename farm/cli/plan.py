@@ -7,6 +7,7 @@ from pydantic import JsonValue
 
 from farm import bootstrap
 from farm.cli.common import answer, json_option
+from farm.coordinator.mandate import Mandate
 from farm.errors import TransientError
 from farm.model import Plan, needs, unserved
 
@@ -25,6 +26,8 @@ def describe(plan: Plan) -> list[str]:
         "gate    none: no verdict will be given"
     ]
     lines += [f"window  {window}" for window in plan.windows]
+    most = Mandate().budget_of(plan).words
+    lines += [f"budget  {most}"] if most else []
     lines += [f"needs   arm {arm.name}: {', '.join(sorted(needs(plan, arm, None)))}" for arm in plan.arms]
     if not plan.cells:
         lines.append("nothing would run: the gate will say why")

@@ -11,6 +11,8 @@ class Deferral(StrEnum):
 
     WINDOW = "window"
     """No time window leaves them the time that they need."""
+    BUDGET = "budget"
+    """The sweep's budget has no room for them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from farm.coordinator.budget import Spend
 from farm.model import Fault, FaultKind
 
 
@@ -89,6 +90,15 @@ class TimeLeft:
 
 
 @dataclass(frozen=True, slots=True)
+class Spent:
+    """The attempt used so much at its provider. It is told before the attempt's end."""
+
+    index: int
+    attempt: int
+    spend: Spend
+
+
+@dataclass(frozen=True, slots=True)
 class CancelAsked:
     """A person wants the sweep to end."""
 
@@ -116,6 +126,7 @@ Event = (
     | Pressed
     | HoldOver
     | TimeLeft
+    | Spent
     | CancelAsked
     | DeadlineReached
     | ClaimsClosed

@@ -6,14 +6,16 @@ from enum import StrEnum
 
 import structlog
 
+from farm.coordinator.mandate import Mandate
 from farm.coordinator.ports import CoordinatorPorts, Rhythm
 from farm.coordinator.progress import Progress
 from farm.coordinator.shell import LeftOpen, Shell
 from farm.coordinator.sweep_records import Ended, SweepRecords
 from farm.errors import ConflictError, TransientError
-from farm.model import Shard, SweepId
+from farm.model import SweepId
 
 _log = structlog.get_logger()
+_WHOLE = Mandate()
 
 
 class EndKind(StrEnum):
@@ -58,10 +60,11 @@ class Coordinator:
         holder: str,
         ports: CoordinatorPorts,
         rhythm: Rhythm | None = None,
-        shard: Shard | None = None,
+        mandate: Mandate = _WHOLE,
     ) -> None:
+        shard = mandate.shard
         self._sweep = sweep
-        self._shard = shard
+        self._mandate = mandate
         self._holder = holder
         self._ports = ports
         self._rhythm = rhythm or Rhythm()
@@ -111,8 +114,8 @@ class Coordinator:
 
     def _start(self, progress: Callable[[Progress], None]) -> Shell:
         self._lead()
-        records = SweepRecords(self._ports.records, self._sweep, self._shard)
-        shell = Shell(records, self._ports, self._rhythm)
+        records = SweepRecords(self._ports.records, self._sweep, self._mandate.shard)
+        shell = Shell(records, self._ports, self._rhythm, self._mandate.budget_of(records.plan))
         shell.replay()
         if records.close() is None and records.cancel() is None:
             self._ports.signals.withdraw_stop(self._sweep)

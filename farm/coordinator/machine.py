@@ -17,7 +17,7 @@ from farm.coordinator import effects as out
 from farm.coordinator import events as on
 from farm.coordinator import retry
 from farm.coordinator.events import Event
-from farm.coordinator.round import choose
+from farm.coordinator.round import Round, choose
 from farm.coordinator.state import Policies, Stage, State, Step, begin
 from farm.coordinator.window import MAY_RUN, SENT, Live, Phase, Window
 from farm.model import CloseReason, FaultKind, StopReason
@@ -38,7 +38,7 @@ def advance(state: State, event: Event) -> Step:
 
 def _take(state: State, event: Event) -> Step:
     match event:
-        case on.SlotsChanged() | on.Replayed() | on.HoldOver() | on.TimeLeft():
+        case on.SlotsChanged() | on.Replayed() | on.HoldOver() | on.TimeLeft() | on.Spent():
             return _noted(state, event), ()
         case on.CancelAsked() | on.DeadlineReached():
             is_cancel = isinstance(event, on.CancelAsked)
@@ -54,7 +54,7 @@ def _take(state: State, event: Event) -> Step:
             assert_never(event)
 
 
-def _noted(state: State, event: on.SlotsChanged | on.Replayed | on.HoldOver | on.TimeLeft) -> State:
+def _noted(state: State, event: on.SlotsChanged | on.Replayed | on.HoldOver | on.TimeLeft | on.Spent) -> State:
     match event:
         case on.SlotsChanged():
             return state if event.slots == state.slots else replace(state, slots=event.slots)
@@ -66,6 +66,8 @@ def _noted(state: State, event: on.SlotsChanged | on.Replayed | on.HoldOver | on
         case on.TimeLeft():
             hours = replace(state.hours, left_s=event.left_s)
             return state if hours == state.hours else replace(state, hours=hours)
+        case on.Spent():
+            return _spent(state, event)
         case _:
             assert_never(event)
 
@@ -154,9 +156,10 @@ def _put_off(state: State, indices: tuple[int, ...], why: out.Deferral) -> Step:
     """Leave the cells to a later run."""
     ledger, hours = state.ledger, state.hours
     for index in indices:
-        ledger, hours = ledger.skip(index), hours.put_off(index)
+        ledger = ledger.skip(index)
+        hours = hours.put_off(index) if why is out.Deferral.WINDOW else hours
     left = replace(state, window=state.window.without(indices), ledger=ledger, hours=hours)
-    left = replace(left, deferred=state.deferred | {why})
+    left = replace(left, deferred=state.deferred | {why}, budget=state.budget.release(indices))
     return _folded(left, indices[-1], is_usable=False)
 
 
@@ -202,12 +205,27 @@ def _held_back(state: State, before: int | None) -> Step:
     return replace(state, window=Window.of(window)), (out.PauseFrom(start),)
 
 
+def _spent(state: State, event: on.Spent) -> State:
+    if not state.pays(event.index):
+        return state
+    is_of_an_earlier_run = state.slots is None and event.index not in state.budget.reserved
+    budget = state.budget
+    if is_of_an_earlier_run:
+        budget = budget.count(event.spend)
+    else:
+        budget = budget.settle(event.index, event.attempt, event.spend)
+    return state if budget is state.budget else replace(state, budget=budget)
+
+
 def _replayed(state: State, event: on.Replayed) -> State:
     is_new = event.index < state.cells and event.index not in state.window.cells and not state.ledger.has(event.index)
     if not is_new or state.slots is not None:
         return state
-    live = Live(event.attempt + 1, Phase.READY) if event.is_over else Live(event.attempt, Phase.RUNNING)
-    return _in_phase(state, event.index, live)
+    if event.is_over:
+        return _in_phase(state, event.index, Live(event.attempt + 1, Phase.READY))
+    running = _in_phase(state, event.index, Live(event.attempt, Phase.RUNNING))
+    budget = state.budget.reserve({event.index: event.attempt}) if state.pays(event.index) else state.budget
+    return replace(running, budget=budget)
 
 
 def _stopped(state: State, reason: CloseReason) -> Step:
@@ -249,17 +267,29 @@ def _over(state: State, reason: CloseReason) -> Step:
 
 
 def _dispatched(state: State, slots: int) -> Step:
-    """Send tickets for what there is room for, and put off what would come too late."""
+    """Send tickets for what there is room for, and put off what would come too late or cost too much."""
     chosen = choose(state, slots)
-    if chosen.late:
-        put_off, effects = _put_off(replace(state, untouched=chosen.untouched), chosen.late, out.Deferral.WINDOW)
-        put_off = replace(put_off, window=put_off.window.keep((*chosen.held, *(one.index for one in chosen.tickets))))
-        if put_off.stage is not Stage.DISPATCHING:
-            return put_off, effects
-        sent, more = _dispatched(put_off, slots)  # with the pause that this may have changed
-        return sent, effects + more
+    if chosen.late or chosen.dear:
+        return _without(state, chosen, slots)
     if not chosen.tickets and not chosen.held and chosen.untouched == state.untouched:
         return state, ()
     window = state.window.keep(chosen.held)
     window = window.send((one.index, one.attempt) for one in chosen.tickets) if chosen.tickets else window
-    return replace(state, window=window, untouched=chosen.untouched), chosen.tickets
+    paying = {one.index: one.attempt for one in chosen.tickets if state.pays(one.index)}
+    budget = state.budget.reserve(paying)
+    return replace(state, window=window, untouched=chosen.untouched, budget=budget), chosen.tickets
+
+
+def _without(state: State, chosen: Round, slots: int) -> Step:
+    """Put cells off, and look again at the others with the pause that this may have changed."""
+    effects: tuple[out.Effect, ...] = ()
+    state = replace(state, untouched=chosen.untouched)
+    state = replace(state, window=state.window.keep((*chosen.held, *(one.index for one in chosen.tickets))))
+    for indices, why in ((chosen.late, out.Deferral.WINDOW), (chosen.dear, out.Deferral.BUDGET)):
+        if indices and state.stage is Stage.DISPATCHING:
+            state, more = _put_off(state, indices, why)
+            effects += more
+    if state.stage is not Stage.DISPATCHING:
+        return state, effects
+    sent, more = _dispatched(state, slots)
+    return sent, effects + more

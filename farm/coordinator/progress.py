@@ -44,6 +44,8 @@ class Progress:
     is_paused: bool
     waiting: str | None
     """What the sweep waits for, when it is not simply running."""
+    budget: str
+    """How much of the sweep's budget is used, reserved and unknown; empty without one."""
     notes: tuple[str, ...]
     """The latest things that a person may want to know, oldest first."""
 
@@ -77,6 +79,7 @@ class Pulse:
     """Since this run began to dispatch."""
     is_paused: bool = False
     waiting: str | None = None
+    budget: str = ""
 
 
 class Tally:
@@ -136,5 +139,6 @@ class Tally:
             eta_s=pulse.elapsed_s / fresh * left if fresh > 0 else None,
             is_paused=pulse.is_paused,
             waiting=pulse.waiting,
+            budget=pulse.budget,
             notes=tuple(self._notes),
         )

@@ -17,6 +17,8 @@ class Round:
     """Cells that something holds back: they are ready."""
     late: tuple[int, ...] = ()
     """Cells that would outlast the time that is left."""
+    dear: tuple[int, ...] = ()
+    """Cells for which the budget will have no room in this run."""
     untouched: int = 0
     """The first cell that was not looked at."""
 
@@ -31,7 +33,8 @@ def choose(state: State, slots: int) -> Round:
     ready = sorted(index for index in state.window.ready if index < limit)
     turnstile = Turnstile(state.holds, _busy_providers(state))
     spare = state.policies.dispatch.room(slots) - state.window.waiting
-    tickets, held, late = list[SendTicket](), list[int](), list[int]()
+    tickets, held, late, dear = list[SendTicket](), list[int](), list[int](), list[int]()
+    paying = 0
     while len(tickets) < places:
         if len(held) < spare and untouched < limit and (not ready or untouched < ready[0]):
             ticket = SendTicket(untouched, 1)
@@ -43,11 +46,16 @@ def choose(state: State, slots: int) -> Round:
             break
         if not state.hours.fits(ticket.index):
             late.append(ticket.index)
-        elif turnstile.admits(ticket.index):
+        elif (
+            (pays := state.pays(ticket.index)) and state.budget.is_used_up and ticket.index not in state.budget.reserved
+        ):
+            dear.append(ticket.index)
+        elif (not pays or state.budget.may_send(ticket.index, sent=paying)) and turnstile.admits(ticket.index):
             tickets.append(ticket)
+            paying += pays and ticket.index not in state.budget.reserved
         else:
             held.append(ticket.index)
-    return Round(tuple(tickets), tuple(held), tuple(late), untouched)
+    return Round(tuple(tickets), tuple(held), tuple(late), tuple(dear), untouched)
 
 
 def skip_known(state: State, index: int) -> int:

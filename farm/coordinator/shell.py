@@ -12,8 +12,10 @@ import structlog
 
 from farm.coordinator import effects as out
 from farm.coordinator import events as on
+from farm.coordinator.budget import Budget, Spend
 from farm.coordinator.effects import Effect
 from farm.coordinator.events import Event
+from farm.coordinator.fleet import Fleet, waits_for
 from farm.coordinator.fleet_hours import FleetHours, needs_s
 from farm.coordinator.machine import Policies, Stage, advance, begin
 from farm.coordinator.ports import CoordinatorPorts, Rhythm
@@ -23,13 +25,11 @@ from farm.coordinator.replay import read_history
 from farm.coordinator.sweep_records import Ended, SweepRecords
 from farm.coordinator.watch import Suspect, Watch
 from farm.coordinator.window import Phase
-from farm.model import CellEvent, EventKind, FaultKind, Outcome, Plan, Pressure, RequestEnd, Ticket, unserved
+from farm.model import CellEvent, EventKind, FaultKind, Outcome, Plan, Pressure, RequestEnd, Ticket
 
 _log = structlog.get_logger()
 
 _PRESSING = frozenset({RequestEnd.RATE_LIMITED, RequestEnd.UNAVAILABLE, RequestEnd.STALLED})
-_OFFERS_BEFORE_A_WORD = 2
-"""One repeated ticket is a lost message; more are a worker that can't write its claim."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,8 @@ class LeftOpen:
     """How many wait."""
     needs_s: float
     """The least that one of them needs of a time window; 0 when none waits for one."""
+    budget: str = ""
+    """How much of the budget is used; empty without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ class _Held:
 class Shell:
     """One sweep's dispatch, from replay to its end."""
 
-    def __init__(self, records: SweepRecords, ports: CoordinatorPorts, rhythm: Rhythm) -> None:
+    def __init__(self, records: SweepRecords, ports: CoordinatorPorts, rhythm: Rhythm, budget: Budget) -> None:
         self._records = records
         self._ports = ports
         self._log = _log.bind(sweep=records.sweep)
@@ -72,15 +74,10 @@ class Shell:
         plan = records.plan
         self._hours = FleetHours(plan, ports.leases)
         self._state = begin(
-            len(plan.cells), Policies.of(plan), _providers(plan), records.elsewhere, needs_s=needs_s(plan)
+            len(plan.cells), Policies.of(plan, budget), _providers(plan), records.elsewhere, needs_s=needs_s(plan)
         )
         self._started_s = ports.clock.monotonic()
-        self._slots = 0
-        self._unserved: str | None = None
-        self._idle: frozenset[str] = frozenset()
-        """The queues that a host takes from which has a slot free."""
-        self._problem: str | None = None
-        self._hindrance: str | None = None
+        self._fleet = Fleet()
         self._bug = ""
         self.close: Ended | None = None
         self.left_open: LeftOpen | None = None
@@ -98,8 +95,10 @@ class Shell:
             stored = self._records.outcome(known.index, known.attempt) if known.has_outcome else None
             is_open = stored is not None and stored.outcome.is_interrupted
             self._tell(on.Replayed(known.index, known.attempt, is_over=is_open))
+            for attempt, earlier in enumerate(self._earlier_spending(known.index, known.attempt), 1):
+                self._tell(on.Spent(known.index, attempt, earlier))
             if stored is not None:
-                self._tell(self._end_of(known.index, stored.outcome))
+                self._tell_end(known.index, stored.outcome)
         self._tally.start()
         self._log.info("sweep.replayed", settled=len(history.settled), attempted=len(history.attempted))
 
@@ -132,12 +131,8 @@ class Shell:
         """Look at the live hosts."""
         hosts = self._ports.hosts.live()
         self._tell(on.TimeLeft(self._hours.left_s(hosts)))
-        self._slots = sum(host.slots for host in hosts if self._queues.served((host,)))
-        self._idle = self._queues.served(host for host in hosts if host.slots > host.busy)
-        self._problem = next((f"{host.id}: {host.problem}" for host in hosts if host.problem is not None), None)
-        self._hindrance = next((f"{host.id}: {host.hindrance}" for host in hosts if host.hindrance is not None), None)
-        self._unserved = next(unserved(self._records.plan, hosts), None)
-        self._tell(on.SlotsChanged(self._slots))
+        self._fleet = Fleet.of(hosts, self._records.plan, self._queues)
+        self._tell(on.SlotsChanged(self._fleet.slots))
 
     def see_orders(self) -> None:
         """Look for a person's word in the store, and at the deadline."""
@@ -171,7 +166,7 @@ class Shell:
     def _has_idle_slots(self, index: int) -> bool:
         if not self._state.hours.fits(index):
             return True  # every slot that is free refuses it
-        return self._queues.of(self._records.plan.cells[index]) in self._idle
+        return self._queues.of(self._records.plan.cells[index]) in self._fleet.idle
 
     def end_waits(self) -> None:
         """Say which waits are over."""
@@ -193,35 +188,10 @@ class Shell:
                 running=[index for index, live in cells.items() if live.phase is Phase.RUNNING],
                 elapsed_s=self._ports.clock.monotonic() - self._started_s,
                 is_paused=self._state.paused_from is not None,
-                waiting=outage or self._waiting(),
+                waiting=outage or waits_for(self._state, self._fleet, self._watch.refusals),
+                budget=self._state.budget.words,
             )
         )
-
-    def _waiting(self) -> str | None:
-        if self._state.stage in {Stage.CLOSING, Stage.DRAINING}:
-            return "the breaker tripped; running cells finish"
-        if self._state.paused_from is not None:
-            return f"the last {self._state.breaker.streak} results are unusable; earlier cells decide whether to go on"
-        if self._slots == 0 and not self.is_over:
-            return self._unserved or f"no host works: {self._hindrance or 'start a worker'}"
-        held_up = self._unserved or self._put_off() or self._on_hold()
-        if held_up is not None:
-            return held_up
-        offers = self._watch.refusals
-        if offers < _OFFERS_BEFORE_A_WORD:
-            return self._problem
-        return f"a ticket was offered {offers} times and no worker could begin it: see the workers' logs"
-
-    def _put_off(self) -> str | None:
-        aside = self._state.ledger.put_aside
-        return f"deferred cells: {aside}; no time window leaves them the time that they need" if aside else None
-
-    def _on_hold(self) -> str | None:
-        holds = self._state.holds
-        provider = min(holds.on, default=None)
-        if provider is None:
-            return None
-        return f"provider {provider} does not answer: its other cells wait for {holds.known[provider].delay_s:g} s"
 
     def _tell(self, event: Event) -> None:
         self._state, effects = advance(self._state, event)
@@ -262,8 +232,18 @@ class Shell:
             return False
         if stored.outcome.fault is not None:
             self._explain(index, attempt, stored.outcome.fault.detail)
-        self._tell(self._end_of(index, stored.outcome))
+        self._tell_end(index, stored.outcome)
         return True
+
+    def _earlier_spending(self, index: int, attempt: int) -> tuple[Spend, ...]:
+        """Say what the attempts before this one used, where it matters."""
+        if not self._state.pays(index):
+            return ()
+        return tuple(Spend.of(outcome) for outcome in self._records.earlier(index, attempt))
+
+    def _tell_end(self, index: int, outcome: Outcome) -> None:
+        self._tell(on.Spent(index, outcome.attempt, Spend.of(outcome)))
+        self._tell(self._end_of(index, outcome))
 
     def _end_of(self, index: int, outcome: Outcome) -> on.AttemptEnded:
         """Put together what the machine is told of an outcome; evidence needs no look at earlier attempts."""
@@ -278,7 +258,10 @@ class Shell:
             outcome = self._records.counted(index, result)
             if self._state.slots is not None:
                 self._ports.leases.settle(self._records.sweep, result.cell, index)
-            self._tally.count(index, outcome, self._records.earlier(index, result.attempt))
+            earlier = self._records.earlier(index, result.attempt)
+            self._tally.count(index, outcome, earlier)
+            for attempt, one in enumerate((*earlier, outcome), 1):
+                self._tell(on.Spent(index, attempt, Spend.of(one)))
             if outcome.fault is not None:
                 self._explain(index, result.attempt, outcome.fault.detail)
             if outcome.fault is not None and outcome.fault.kind is FaultKind.BUG:
@@ -341,7 +324,9 @@ class Shell:
                 leases.close_sweep(sweep)
                 self.close = self._records.write_close(effect.reason, self._detail(), self._ports.clock.now())
             case out.LeaveOpen():
-                self.left_open = LeftOpen(effect.why, self._state.ledger.put_aside, self._state.hours.put_off_s or 0.0)
+                state = self._state
+                needed_s = state.hours.put_off_s or 0.0
+                self.left_open = LeftOpen(effect.why, state.ledger.put_aside, needed_s, state.budget.words)
             case _:
                 assert_never(effect)
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from farm.coordinator.breaker import Breaker
+from farm.coordinator.budget import Budget
 from farm.coordinator.effects import Deferral, Effect
 from farm.coordinator.holds import Holds
 from farm.coordinator.hours import Hours
@@ -19,12 +20,14 @@ class Policies:
     dispatch: DispatchPolicy = field(default_factory=DispatchPolicy)
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     breaker: BreakerPolicy = field(default_factory=BreakerPolicy)
+    budget: Budget = field(default_factory=Budget)
+    """As it is when nothing is spent."""
     salt: str = ""
     """What the jitter of waits is drawn from: the plan's digest, so that a replay draws the same."""
 
     @classmethod
-    def of(cls, plan: Plan) -> "Policies":
-        return cls(dispatch=plan.dispatch, retry=plan.retry, breaker=plan.breaker, salt=plan.digest)
+    def of(cls, plan: Plan, budget: Budget) -> "Policies":
+        return cls(dispatch=plan.dispatch, retry=plan.retry, breaker=plan.breaker, budget=budget, salt=plan.digest)
 
 
 class Stage(Enum):
@@ -49,6 +52,7 @@ class State:
     window: Window = field(default_factory=Window)
     holds: Holds = field(default_factory=Holds)
     hours: Hours = field(default_factory=Hours)
+    budget: Budget = field(default_factory=Budget)
     untouched: int = 0
     """The first cell that was never in the window."""
     slots: int | None = None
@@ -58,6 +62,10 @@ class State:
     stage: Stage = Stage.DISPATCHING
     reason: CloseReason | None = None
     """Why it stops, from the moment that this is decided."""
+
+    def pays(self, index: int) -> bool:
+        """Say whether the cell uses anything that is in the budget: whether it has a provider."""
+        return self.budget.is_bounded and self.holds.provider(index) is not None
 
     @property
     def paused_from(self) -> int | None:
@@ -87,4 +95,5 @@ def begin(
         ledger=Ledger().without(elsewhere) if elsewhere else Ledger(),
         holds=Holds(providers),
         hours=Hours(needs_s),
+        budget=policies.budget,
     )

@@ -5,7 +5,7 @@ from farm.model.attempt import ANYWHERE, CellEvent, Claim, EventKind, Host, Leas
 from farm.model.base import Value
 from farm.model.canonical import canonical_json, parse_record
 from farm.model.digest import Digest
-from farm.model.door import CellBudget, DoorReport, ModelUse, RequestEnd, Wire
+from farm.model.door import CellBudget, DoorReport, ModelUse, RequestEnd, SweepBudget, Wire
 from farm.model.drain import DrainKind, DrainOrder
 from farm.model.evidence import (
     Artifact,
@@ -175,6 +175,7 @@ __all__ = [
     "Snapshot",
     "StageTime",
     "StopReason",
+    "SweepBudget",
     "SweepId",
     "SweepSpec",
     "Task",

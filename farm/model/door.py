@@ -41,6 +41,26 @@ class CellBudget(Value):
         return self
 
 
+class SweepBudget(Value):
+    """The most that all attempts of a sweep may use at their providers, whether or not they count."""
+
+    cost_usd: Annotated[Usd, Field(gt=0)] | None = None
+    tokens: Annotated[int, Field(gt=0)] | None = None
+
+    @model_validator(mode="after")
+    def _bounds_something(self) -> "SweepBudget":
+        if self.cost_usd is None and self.tokens is None:
+            raise ValueError("a budget needs cost_usd or tokens")
+        return self
+
+    def part(self, of: int) -> "SweepBudget":
+        """Give one of `of` equal parts."""
+        return SweepBudget(
+            cost_usd=None if self.cost_usd is None else self.cost_usd / of,
+            tokens=None if self.tokens is None else max(1, self.tokens // of),
+        )
+
+
 class RequestEnd(StrEnum):
     """How one request at the door ended."""
 

@@ -277,5 +277,13 @@ class Outcome(Value):
         return known_sum(door.cost_usd for door in self.doors) if self.doors else Decimal(0)
 
     @property
+    def tokens(self) -> int | None:
+        """What the attempt used at its providers, whether or not it counts; None when a part of it is not known."""
+        doors = self.doors if self.evidence is None else tuple(session.door for session in self.evidence.sessions)
+        if doors is None or None in doors:
+            return None
+        return known_sum(door.tokens.total for door in doors if door is not None) if doors else 0
+
+    @property
     def is_interrupted(self) -> bool:
         return self.fault is not None and self.fault.is_open

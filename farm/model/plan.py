@@ -13,7 +13,7 @@ from farm.model.arm import Arm, Pin
 from farm.model.base import Value
 from farm.model.canonical import canonical_json
 from farm.model.digest import Digest
-from farm.model.door import CellBudget
+from farm.model.door import CellBudget, SweepBudget
 from farm.model.limits import CheckLimits, Seconds
 from farm.model.metric import Metric
 from farm.model.names import CellId, Name, cell_id
@@ -54,6 +54,8 @@ class Plan(Value):
     gates: tuple[Pin, ...] = ()
     prices: Digest | None = None
     """The price table's bytes."""
+    budget: SweepBudget | None = None
+    """Of all attempts together; what one attempt reserves of it is its cell_budget."""
     cell_budget: CellBudget | None = None
     """Of each attempt of a cell."""
     sandbox: Name = "bubblewrap"

@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field, JsonValue, model_validator
 
 from farm.model.arm import MOST_ASSETS, ArmRole
 from farm.model.base import Value
-from farm.model.door import CellBudget
+from farm.model.door import CellBudget, SweepBudget
 from farm.model.image import ImageName
 from farm.model.limits import CheckLimits, Limits, Seconds
 from farm.model.metric import Metric
@@ -127,6 +127,8 @@ class SweepSpec(Value):
     gates: tuple[PluginSpec, ...] = ()
     prices: str | None = None
     """A price table, relative to the sweep file: what the providers' models cost."""
+    budget: SweepBudget | None = None
+    """Of all attempts together; what one attempt reserves of it is its cell_budget."""
     cell_budget: CellBudget | None = None
     sandbox: Name = "bubblewrap"
     dispatch: DispatchPolicy = DispatchPolicy()

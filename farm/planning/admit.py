@@ -78,12 +78,27 @@ def _overlays(spec: SweepSpec) -> Iterator[Problem]:
 
 
 def _money(spec: SweepSpec) -> Iterator[Problem]:
+    yield from _sweep_budget(spec)
     if spec.cell_budget is None:
         return
     if spec.cell_budget.cost_usd is not None and spec.prices is None:
         yield Problem(("cell_budget", "cost_usd"), "a budget of money needs `prices:`, a price table; add one")
     if all(arm.provider is None for arm in spec.arms):
         yield Problem(("cell_budget",), "no arm names a provider, so there is nothing to bound; drop the budget")
+
+
+def _sweep_budget(spec: SweepSpec) -> Iterator[Problem]:
+    """Let no sweep's budget rest on attempts that may use anything."""
+    if spec.budget is None:
+        return
+    for unit in ("cost_usd", "tokens"):
+        most, each = getattr(spec.budget, unit), getattr(spec.cell_budget, unit, None)
+        if most is not None and each is None:
+            yield Problem(
+                ("budget", unit), f"an attempt reserves its own budget of it: add `cell_budget: {{{unit}: …}}`"
+            )
+        elif most is not None and each > most:
+            yield Problem(("budget", unit), f"no attempt fits into {most}: `cell_budget` reserves {each} for each")
 
 
 def _ordered(spec: SweepSpec) -> Iterator[Problem]:

@@ -184,6 +184,7 @@ def _plan(expanded: Expanded, tasks: tuple[Task, ...], arms: tuple[Arm, ...], re
         seed=spec.seed if spec.order is CellOrder.SEEDED else None,
         metrics=spec.metrics,
         gates=read.gates,
+        budget=spec.budget,
         cell_budget=spec.cell_budget,
         sandbox=spec.sandbox,
         dispatch=spec.dispatch,

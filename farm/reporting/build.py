@@ -19,6 +19,7 @@ from farm.model import (
     known_sum,
 )
 from farm.model.keys import AttemptFile, outcome_key, sweep_root, verdict_key
+from farm.reporting.budget import budget_warnings
 from farm.reporting.numbers import arm_line, metric_lines
 from farm.reporting.report import (
     AttemptLine,
@@ -231,4 +232,4 @@ def _warnings(source: ReportInput, sandboxes: tuple[SandboxFacts, ...]) -> tuple
         warnings.append("Some workers had not ended when the sweep was settled; what they wrote later is not counted.")
     if not source.cleanup.complete:
         warnings.append("The clean-up is incomplete; see provenance.")
-    return tuple(warnings)
+    return (*warnings, *budget_warnings(source))

@@ -16,6 +16,7 @@ from farm.adapters.memory import (
     MemoryStore,
 )
 from farm.coordinator.loop import Coordinator, CoordinatorEnd
+from farm.coordinator.mandate import Mandate
 from farm.coordinator.ports import CoordinatorPorts, Rhythm
 from farm.coordinator.progress import Progress
 from farm.coordinator.submit import ShardPlace, submit, submit_shard
@@ -49,6 +50,7 @@ from farm.model import (
     SessionReport,
     Shard,
     Snapshot,
+    SweepBudget,
     SweepId,
     Task,
     Ticket,
@@ -184,6 +186,7 @@ class Farm:
         self.slots = slots
         self.wipe()
         self.shard: Shard | None = None
+        self.budget: SweepBudget | None = None
         self.sweep: SweepId = submit(plan, None, self.records, "tester", self.clock)
         self.seen: list[Progress] = []
 
@@ -235,7 +238,7 @@ class Farm:
         self.events.publish(self.sweep, CellEvent(kind=kind, index=index, attempt=attempt))
 
     def coordinator(self, holder: str = "first", rhythm: Rhythm | None = None) -> Coordinator:
-        return Coordinator(self.sweep, holder, self.ports, rhythm, self.shard)
+        return Coordinator(self.sweep, holder, self.ports, rhythm, Mandate(self.shard, self.budget))
 
     def run(self, step: Callable[[int], bool | None], coordinator: Coordinator | None = None) -> CoordinatorEnd:
         """Run a coordinator; `step(turn)` plays the rest of the world at each turn, and stops it by True."""

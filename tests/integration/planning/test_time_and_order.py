@@ -1,12 +1,13 @@
 """What a sweep file says of time and order, in its plan."""
 
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from farm.adapters.memory.store import MemoryBlobs
 from farm.errors import SpecError
-from farm.model import CellOrder
+from farm.model import CellOrder, SweepBudget
 from tests.builders.planning import SWEEP, a_sweep, planned
 
 DURATIONS = "tasks:\n  bug: {baseline: 10, fresh: 400, old: 1}\n  gone: {fresh: 3}\n"
@@ -56,3 +57,33 @@ def test_what_cannot_be_kept_is_refused_before_anything_is_stored(tmp_path: Path
     with pytest.raises(SpecError, match=said):
         planned(file, blobs)
     assert blobs.bodies == {}
+
+
+PAID = SWEEP.replace("agent: {kind: robot}", "agent: {kind: asking}\n    provider: acme") + "prices: prices.yaml\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("budget: {cost_usd: 5}\n", r"budget\.cost_usd: an attempt reserves .* `cell_budget: \{cost_usd: …\}`"),
+        ("budget: {tokens: 5}\ncell_budget: {cost_usd: 1}\n", r"budget\.tokens: an attempt reserves"),
+        ("budget: {cost_usd: 5}\ncell_budget: {cost_usd: 6}\n", r"budget\.cost_usd: no attempt fits into 5"),
+        ("budget: {}\n", "budget: a budget needs cost_usd or tokens"),
+    ],
+)
+def test_a_budget_that_cannot_be_kept_is_refused(tmp_path: Path, more: str, said: str) -> None:
+    file = a_sweep(tmp_path, PAID + more)
+    (tmp_path / "prices.yaml").write_text("models: {m: {input: 1, output: 2, cache_read: 0, cache_write: 1}}\n")
+    with pytest.raises(SpecError, match=said):
+        planned(file)
+
+
+def test_a_budget_is_pinned_and_is_in_no_cell_s_lock(tmp_path: Path) -> None:
+    file = a_sweep(tmp_path, PAID + "cell_budget: {cost_usd: 1}\n")
+    (tmp_path / "prices.yaml").write_text("models: {m: {input: 1, output: 2, cache_read: 0, cache_write: 1}}\n")
+    plain = planned(file)
+    file.write_text(file.read_text() + "budget: {cost_usd: 5}\n")
+    bounded = planned(file)
+    assert bounded.budget == SweepBudget(cost_usd=Decimal(5))
+    assert bounded.digest != plain.digest
+    assert bounded.lock(bounded.cells[0]) == plain.lock(plain.cells[0])

@@ -1,7 +1,7 @@
 from dataclasses import replace
 from decimal import Decimal
 
-from farm.model import NO_TOKENS, DoorReport, Fault, FaultKind, ModelUse
+from farm.model import NO_TOKENS, DoorReport, Fault, FaultKind, ModelUse, SweepBudget
 from farm.reporting.build import build
 from farm.reporting.summary import summary_lines
 from tests.builders.gates import OFF, ON, At, a_plan, a_row, a_session, rows_of
@@ -32,6 +32,16 @@ def test_a_line_holds_no_line_feed_and_no_escape() -> None:
 
 def test_an_unsafe_sandbox_stands_first() -> None:
     assert summary_lines(build(an_uncontained_report_input()))[0].startswith("warning: Sandbox trusting")
+
+
+def test_what_of_the_budget_nobody_could_measure_is_said() -> None:
+    plan = a_plan(trials=1)
+    paid = tuple(arm.model_copy(update={"provider": "acme"}) for arm in plan.arms)
+    plan = plan.model_copy(update={"arms": paid, "budget": SweepBudget(cost_usd=Decimal(5))})
+    rows = [a_row(At(arm), sessions=(a_session(cost_usd=cost),)) for arm, cost in ((ON, Decimal(1)), (OFF, None))]
+    assert summary_lines(build(a_report_input(plan, rows)))[0] == (
+        "warning: Of the budget of $5.00, $1.00 are known to be used, and 1 attempts used what nobody could measure."
+    )
 
 
 def test_no_gate_is_said() -> None:
