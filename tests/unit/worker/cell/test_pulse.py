@@ -11,6 +11,7 @@ from tests.services.waiting import wait_until
 from worker.cell.ports import Claimed, Exchange, Timing
 from worker.cell.pulse import Pulse
 from worker.cell.stops import StoppedError
+from worker.health.fitness import Fitness
 from worker.health.shutdown import ShutdownFlag, SignalsOrShutdown
 
 SWEEP = SweepId("s-1.1")
@@ -155,7 +156,7 @@ def test_with_each_beat_somebody_may_tell_something(parts: Parts) -> None:
 
 def test_a_workers_own_shutdown_goes_before_the_farms_orders(parts: Parts) -> None:
     flag = ShutdownFlag()
-    signals = SignalsOrShutdown(parts.signals, flag)
+    signals = SignalsOrShutdown(parts.signals, flag, Fitness())
     assert signals.stop_reason(SWEEP) is None
     parts.signals.order_stop(SWEEP, StopReason.CANCEL)
     assert signals.stop_reason(SWEEP) is StopReason.CANCEL
