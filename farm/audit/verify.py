@@ -227,9 +227,10 @@ class _Verification:
         A result among them is a flaw, unless the settlement left its cell open: it landed beside the settlement.
         """
         settled = () if head.settlement is None else head.settlement.cells
+        checkpoints = f"{sweep_root(self.sweep)}checkpoints/"  # they prove nothing, and nothing is made from them
         beside = {result_key(self.sweep, cell.cell) for cell in settled if cell.unsettled is not None}
         for key in self.store.records.keys(sweep_root(self.sweep)):
-            if key in self.reader.digests:
+            if key in self.reader.digests or key.startswith(checkpoints):
                 continue
             is_result = key.startswith(results_prefix(self.sweep)) and key not in beside
             if is_result and head.settlement is not None:

@@ -32,6 +32,15 @@ class Spend:
 
 
 @dataclass(frozen=True, slots=True)
+class Used:
+    """What many attempts used together, in one unit."""
+
+    known: Decimal = _NOTHING
+    unknown: int = 0
+    """Attempts of which nobody knows."""
+
+
+@dataclass(frozen=True, slots=True)
 class Account:
     """What all attempts used, in one unit: dollars, or tokens."""
 
@@ -53,6 +62,10 @@ class Account:
         if amount is None:
             return replace(self, unknown=self.unknown + 1)
         return replace(self, known=self.known + amount) if amount else self
+
+    def restore(self, used: Used) -> "Account":
+        """Count many attempts."""
+        return replace(self, known=self.known + used.known, unknown=self.unknown + used.unknown)
 
     def has_room(self, reserved: int) -> bool:
         """Say whether one more attempt may be sent beside so many that run."""
@@ -116,6 +129,10 @@ class Budget:
     def count(self, spend: Spend) -> "Budget":
         """Count what an earlier run's attempt used."""
         return replace(self, cost=self.cost.add(spend.cost_usd), tokens=self.tokens.add(spend.tokens))
+
+    def restore(self, cost: Used, tokens: Used) -> "Budget":
+        """Count what many attempts of an earlier run used."""
+        return replace(self, cost=self.cost.restore(cost), tokens=self.tokens.restore(tokens))
 
     @property
     def words(self) -> str:

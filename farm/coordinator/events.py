@@ -1,8 +1,8 @@
 """What the machine is told. An event that is late, doubled or stale changes nothing."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from farm.coordinator.budget import Spend
+from farm.coordinator.budget import Spend, Used
 from farm.model import Fault, FaultKind
 
 
@@ -20,6 +20,17 @@ class Replayed:
     index: int
     attempt: int
     is_over: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """A checkpoint counts these cells as through, by bits; told before anything else, if at all."""
+
+    done: int
+    unusable: int
+    cost: Used = field(default_factory=Used)
+    """What the attempts of those of them used that have a provider."""
+    tokens: Used = field(default_factory=Used)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +129,7 @@ class ClaimsClosed:
 Event = (
     SlotsChanged
     | Replayed
+    | Restored
     | Claimed
     | AttemptEnded
     | Settled

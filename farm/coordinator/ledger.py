@@ -43,6 +43,10 @@ class Ledger:
             mask |= 1 << index
         return replace(self, through=mask, aside=mask).advance()
 
+    def restore(self, done: int, unusable: int) -> "Ledger":
+        """Note many cells at once, by bits from the first cell on."""
+        return replace(self, through=self.through | done >> self.fold, unusable=self.unusable | unusable >> self.fold)
+
     def next_missing(self, index: int) -> int:
         """Return the first cell at or after `index` that is not through."""
         start = max(index, self.fold)

@@ -84,6 +84,7 @@ class Coordinator:
                 end = self._try_step(progress)
                 if end is not None:
                     return end
+            self._leave_checkpoint()
             return CoordinatorEnd(EndKind.INTERRUPTED)
         finally:
             self._resign()
@@ -108,6 +109,7 @@ class Coordinator:
         if not shell.is_over:
             shell.receive(self._rhythm.receive_s)
             return None
+        shell.keep_checkpoint()
         progress(shell.progress())
         kind = EndKind.LEFT_OPEN if shell.close is None else EndKind.CLOSED
         return CoordinatorEnd(kind, shell.close, shell.left_open)
@@ -127,6 +129,7 @@ class Coordinator:
             _Periodic(rhythm.slots_s, shell.see_fleet),
             _Periodic(rhythm.leases_s, shell.see_leases),
             _Periodic(rhythm.progress_s, lambda: progress(shell.progress())),
+            _Periodic(rhythm.checkpoint_s, shell.keep_checkpoint),
         )
         self._shell = shell
         return shell
@@ -142,6 +145,13 @@ class Coordinator:
             if self._shell is not None:
                 progress(self._shell.progress(outage=str(error)))
         self._ports.clock.sleep(min(error.retry_after_s or self._rhythm.outage_s, self._rhythm.outage_s))
+
+    def _leave_checkpoint(self) -> None:
+        try:
+            if self._shell is not None:
+                self._shell.keep_checkpoint()
+        except TransientError:
+            self._log.info("checkpoint.left_out")
 
     def _resign(self) -> None:
         try:

@@ -45,6 +45,10 @@ def _take(state: State, event: Event) -> Step:
             return _stopped(state, CloseReason.CANCELLED if is_cancel else CloseReason.DEADLINE)
         case on.ClaimsClosed():
             return _drained(state, event.held)
+        case on.Restored():
+            ledger = state.ledger.restore(event.done, event.unusable)
+            budget = state.budget.restore(event.cost, event.tokens)
+            return _folded(replace(state, ledger=ledger, budget=budget), state.cells, is_usable=False)
         case on.Settled():
             return _felt(state, _settled(state, event), event.index, event.fault)
         case on.Claimed() | on.AttemptEnded() | on.Overdue() | on.WaitOver() | on.Pressed():

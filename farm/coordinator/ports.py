@@ -34,6 +34,7 @@ class Rhythm:
     lead_s: float = 5.0
     lead_ttl_s: float = 20.0
     progress_s: float = 0.5
+    checkpoint_s: float = 5.0
     absence_s: float = 6.0
     """A lease that is gone this long is lost; more than a heartbeat's period, so that after a wipe it is renewed."""
     overdue_s: float = 5.0

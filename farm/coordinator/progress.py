@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from farm.model import Outcome, Plan, SweepId
+from farm.model import ArmCount, Checkpoint, Digest, Outcome, Plan, SweepId, pack, unpack
 
 _MOST_NOTES = 50
 """More than come between two looks at the progress."""
@@ -58,6 +58,9 @@ class _ArmCount:
     correct: int = 0
     cost_usd: Decimal = field(default_factory=Decimal)
     cost_unknown: int = 0
+    attempts_of_unknown_cost: int = 0
+    tokens: int = 0
+    attempts_of_unknown_tokens: int = 0
 
     def count(self, outcome: Outcome, earlier: tuple[Outcome | None, ...]) -> None:
         self.done += 1
@@ -67,6 +70,29 @@ class _ArmCount:
         costs = [None if attempt is None else attempt.cost_usd for attempt in (*earlier, outcome)]
         self.cost_unknown += None in costs
         self.cost_usd += sum(cost for cost in costs if cost is not None)
+        self.attempts_of_unknown_cost += costs.count(None)
+        tokens = [None if attempt is None else attempt.tokens for attempt in (*earlier, outcome)]
+        self.tokens += sum(used for used in tokens if used is not None)
+        self.attempts_of_unknown_tokens += tokens.count(None)
+
+    def frozen(self, arm: str) -> ArmCount:
+        return ArmCount(
+            arm=arm,
+            done=self.done,
+            failed=self.failed,
+            correct=self.correct,
+            cost_usd=self.cost_usd,
+            cost_unknown=self.cost_unknown,
+            attempts_of_unknown_cost=self.attempts_of_unknown_cost,
+            tokens=self.tokens,
+            attempts_of_unknown_tokens=self.attempts_of_unknown_tokens,
+        )
+
+    def restore(self, counted: ArmCount) -> None:
+        self.done, self.failed, self.correct = counted.done, counted.failed, counted.correct
+        self.cost_usd, self.cost_unknown = counted.cost_usd, counted.cost_unknown
+        self.attempts_of_unknown_cost = counted.attempts_of_unknown_cost
+        self.tokens, self.attempts_of_unknown_tokens = counted.tokens, counted.attempts_of_unknown_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +119,17 @@ class Tally:
         for index, cell in enumerate(plan.cells):
             self._arms[cell.arm].planned += index not in elsewhere
         self._planned = len(plan.cells) - len(elsewhere)
+        self._done = self._failed = self._retried = 0  # bits by index
         self._replayed = 0
         self._notes = deque[str](maxlen=_MOST_NOTES)
+
+    @property
+    def sweep(self) -> SweepId:
+        return self._sweep
+
+    @property
+    def planned(self) -> int:
+        return self._planned
 
     @property
     def done(self) -> int:
@@ -103,6 +138,30 @@ class Tally:
     def count(self, index: int, outcome: Outcome, earlier: tuple[Outcome | None, ...]) -> None:
         """Count the outcome that the cell's result names, and the cost of its earlier attempts (None: no record)."""
         self._arms[self._plan.cells[index].arm].count(outcome, earlier)
+        bit = 1 << index
+        self._done |= bit
+        if not outcome.is_usable:
+            self._failed |= bit
+        if earlier:
+            self._retried |= bit
+
+    def checkpoint(self, plan: Digest) -> Checkpoint:
+        """Freeze all that was counted, to be restored."""
+        return Checkpoint(
+            sweep=self._sweep,
+            plan=plan,
+            done=pack(self._done),
+            failed=pack(self._failed),
+            retried=pack(self._retried),
+            arms=tuple(arm.frozen(name) for name, arm in self._arms.items()),
+        )
+
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Count what an earlier run had counted; nothing must be counted yet."""
+        self._done, self._failed = unpack(checkpoint.done), unpack(checkpoint.failed)
+        self._retried = unpack(checkpoint.retried)
+        for counted in checkpoint.arms:
+            self._arms[counted.arm].restore(counted)
 
     def note(self, text: str) -> None:
         """Keep a line for the display; one that it has already says nothing new."""

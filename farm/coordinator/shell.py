@@ -13,6 +13,7 @@ import structlog
 from farm.coordinator import effects as out
 from farm.coordinator import events as on
 from farm.coordinator.budget import Budget, Spend
+from farm.coordinator.checkpoints import Checkpoints
 from farm.coordinator.effects import Effect
 from farm.coordinator.events import Event
 from farm.coordinator.fleet import Fleet, waits_for
@@ -66,6 +67,7 @@ class Shell:
         self._log = _log.bind(sweep=records.sweep)
         self._watch = Watch(rhythm)
         self._tally = Tally(records.sweep, records.plan, frozenset(records.elsewhere))
+        self._checkpoints = Checkpoints(ports.records, records.plan, records.part, self._tally)
         self._queues = CellQueues(records.plan)
         self._effects = deque[Effect]()
         self._hints = deque[CellEvent]()
@@ -89,8 +91,12 @@ class Shell:
     def replay(self) -> None:
         """Take in what earlier runs recorded; then the fleet, with which dispatch begins."""
         history = read_history(self._records)
+        restored = self._checkpoints.restore(history.settled)
+        if restored is not None:
+            self._tell(restored)
         for index in history.settled:
-            self._take_result(index)
+            if not self._state.ledger.has(index):
+                self._take_result(index)
         for known in history.attempted:
             stored = self._records.outcome(known.index, known.attempt) if known.has_outcome else None
             is_open = stored is not None and stored.outcome.is_interrupted
@@ -101,6 +107,11 @@ class Shell:
                 self._tell_end(known.index, stored.outcome)
         self._tally.start()
         self._log.info("sweep.replayed", settled=len(history.settled), attempted=len(history.attempted))
+
+    def keep_checkpoint(self) -> None:
+        """Note in the store what is counted; a sweep with a bug is to be looked at from its records."""
+        if not self._bug:
+            self._checkpoints.keep()
 
     def repair(self) -> None:
         """Tell hosts and the lease book again what they must know of a sweep under way: Redis may have been wiped."""

@@ -67,6 +67,11 @@ class SweepRecords:
         self.elsewhere = () if self._own is None else tuple(sorted(set(range(len(self.plan.cells))) - self._own))
         """The cells of other shards."""
 
+    @property
+    def part(self) -> int:
+        """Number our part of the sweep: a shard's number, or 0 for all of it."""
+        return 0 if self.shard is None else self.shard.number
+
     def is_here(self, index: int) -> bool:
         """Say whether the cell is ours to dispatch."""
         return self._own is None or index in self._own

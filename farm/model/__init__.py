@@ -4,6 +4,7 @@ from farm.model.arm import Arm, ArmRole, Overlay, Pin
 from farm.model.attempt import ANYWHERE, CellEvent, Claim, EventKind, Host, Lease, Pressure, Refusal, StopReason, Ticket
 from farm.model.base import Value
 from farm.model.canonical import canonical_json, parse_record
+from farm.model.checkpoint import ArmCount, Checkpoint, pack, unpack
 from farm.model.digest import Digest
 from farm.model.door import CellBudget, DoorReport, ModelUse, RequestEnd, SweepBudget, Wire
 from farm.model.drain import DrainKind, DrainOrder
@@ -89,6 +90,7 @@ __all__ = [
     "MOST_PREVIEW",
     "NO_TOKENS",
     "Arm",
+    "ArmCount",
     "ArmRole",
     "ArmSpec",
     "Artifact",
@@ -103,6 +105,7 @@ __all__ = [
     "Check",
     "CheckLimits",
     "CheckRun",
+    "Checkpoint",
     "Churn",
     "Claim",
     "CleanupRecord",
@@ -202,6 +205,7 @@ __all__ = [
     "needs",
     "normalise",
     "offers",
+    "pack",
     "parse_record",
     "program_need",
     "provider_need",
@@ -212,5 +216,6 @@ __all__ = [
     "shape_of_label",
     "shards",
     "sweep_id",
+    "unpack",
     "unserved",
 ]

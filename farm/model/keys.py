@@ -81,6 +81,15 @@ def results_prefix(sweep: SweepId) -> str:
     return f"{sweep_root(sweep)}results/"
 
 
+def checkpoints_prefix(sweep: SweepId, part: int) -> str:
+    return f"{sweep_root(sweep)}checkpoints/{part}/"
+
+
+def checkpoint_key(sweep: SweepId, part: int, done: int) -> str:
+    """Name a part's checkpoint after its count, so that the last is the newest; part 0 is the whole sweep."""
+    return f"{checkpoints_prefix(sweep, part)}{done:09}.json"
+
+
 def close_key(sweep: SweepId) -> str:
     return f"{sweep_root(sweep)}close.json"
 

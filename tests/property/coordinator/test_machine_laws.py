@@ -339,3 +339,24 @@ def test_the_pause_begins_with_the_last_results_and_never_outlives_the_fold(
             assert state.paused_from is not None
         if state.paused_from is not None:
             assert state.ledger.fold < state.paused_from
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=BUSY)
+@given(ends=unlucky, order=st.randoms(use_true_random=False), streak=st.integers(0, 3), known=st.integers(0, 30))
+def test_cells_that_are_restored_at_once_are_as_if_told_one_by_one(
+    ends: list[bool], order: random.Random, streak: int, known: int
+) -> None:
+    policies = Policies(breaker=BreakerPolicy(streak=streak))
+    done = order.sample(range(len(ends)), min(known, len(ends)))
+    told, effects = begin(len(ends), policies), list[out.Effect]()
+    for index in done:
+        told, more = advance(told, on.Settled(index, None if ends[index] else FaultKind.TASK))
+        effects += more
+    bits = sum(1 << index for index in done)
+    bad = sum(1 << index for index in done if not ends[index])
+    restored, at_once = advance(begin(len(ends), policies), on.Restored(bits, bad))
+    if told.stage is Stage.DISPATCHING:  # the pause may differ: it follows the order in which they came
+        assert (restored.ledger, restored.breaker.run, restored.stage) == (told.ledger, told.breaker.run, told.stage)
+    else:
+        assert (restored.stage, restored.breaker.tripped_at) == (told.stage, told.breaker.tripped_at)
+        assert at_once[-1] == effects[-1]
