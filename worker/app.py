@@ -85,7 +85,7 @@ def _start_heart(sender: Any, **_: object) -> None:  # noqa: ANN401 (celery's co
         sender.call_soon(bootstrap.take_from, sender, queues)
 
     pool = bootstrap.Pool(sender.controller.concurrency, lambda: len(state.active_requests), take_from)
-    bootstrap.make_heartbeat(pool, _process.fitness, _process.duty).start()
+    bootstrap.make_heartbeat(pool, _process.duty).start()
 
 
 @signals.task_received.connect

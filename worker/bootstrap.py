@@ -3,6 +3,7 @@
 import os
 import secrets
 import signal
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing, suppress
@@ -28,16 +29,20 @@ from worker.cell.line import CellLine
 from worker.cell.ports import DoorPorts, Exchange, LinePorts, Place, Timing, Truth
 from worker.gateway import Gateway, Upstream
 from worker.health.drain import Drain
-from worker.health.duty import Duty, FarmWords
+from worker.health.duty import Duty, FarmWords, OwnState
 from worker.health.fitness import Fitness
+from worker.health.floor import Keeper
 from worker.health.git_probe import git_probe
 from worker.health.heartbeat import Heartbeat, skew_s
 from worker.health.machine import look_at_machine
 from worker.health.shutdown import ShutdownFlag, SignalsOrShutdown
+from worker.health.suspension import STREAK, Suspension
+from worker.health.trial import Trial
 from worker.providers import Provider, ensure_translated, key_of, read_providers
 from worker.settings import WorkerSettings
-from worker.staging.ground import clear_leftovers
+from worker.staging.ground import clear_leftovers, templates_below
 from worker.staging.slots import take_slot
+from worker.staging.using import drop_one
 from worker.translator import Translator, has_litellm
 
 _CLEARING_S = 30.0
@@ -115,12 +120,14 @@ def make_duty(fitness: Fitness) -> Duty:
     """Find out whether this host is drained, and what the farm says to it, as far as Redis answers."""
     settings, exchange = read_settings(), _exchange()
     orders = memory.MemoryDrainOrders() if settings.private else exchange.orders
-    duty = Duty(
-        settings.host,
-        FarmWords(orders, exchange.queues),
-        fitness,
+    argv = [sys.executable, "-m", "worker.cli", "--check", "--json"]
+    own = OwnState(
         Drain(None if settings.private else settings.root),
+        # a private run has no other host: its breaker ends it
+        Suspension(fitness.ends, lambda: Trial(argv), system_clock.SystemClock(), 0 if settings.private else STREAK),
+        Keeper(settings.floor, settings.root, lambda: drop_one(templates_below(settings.root))).shortage,
     )
+    duty = Duty(settings.host, FarmWords(orders, exchange.queues), fitness, own)
     with suppress(TransientError):
         duty.look()
     exchange.close()  # the slots, which are forked, share no connection
@@ -258,7 +265,9 @@ def make_line(flag: ShutdownFlag, fitness: Fitness) -> CellLine:
             ),
         )
         holder = f"{settings.host}/{secrets.token_hex(6)}"
-        place = Place(settings.host, slot.number, settings.root, holder, settings.sandbox, settings.hours)
+        place = Place(
+            settings.host, slot.number, settings.root, holder, settings.sandbox, settings.hours, settings.floor
+        )
         line = CellLine(ports, place, Timing(settings.lease_ttl_s, settings.beat_s))
         undo.pop_all()
         return line
@@ -275,7 +284,7 @@ class Pool:
     """Choose the queues that they get tickets from."""
 
 
-def make_heartbeat(pool: Pool, fitness: Fitness, duty: Duty) -> Heartbeat:
+def make_heartbeat(pool: Pool, duty: Duty) -> Heartbeat:
     """Build this worker's heartbeat, which follows what the farm says to it."""
     settings, clock = read_settings(), system_clock.SystemClock()
 
@@ -286,7 +295,7 @@ def make_heartbeat(pool: Pool, fitness: Fitness, duty: Duty) -> Heartbeat:
             return None
 
     def facts() -> Host:
-        problem, draining = fitness.problem, duty.draining
+        problem, draining = duty.problem, duty.draining
         return Host(
             id=f"{settings.host}/{os.getpid()}",
             slots=pool.slots if problem is None and draining is None else 0,

@@ -12,6 +12,7 @@ from farm.errors import SpecError
 from farm.model.names import LABEL
 from farm.model.time_window import parse_window
 from farm.settings import FarmSettings
+from worker.health.floor import GIB, Floor
 from worker.health.host_hours import HostHours
 
 _MOST_BEAT_S = 5.0
@@ -31,6 +32,10 @@ class WorkerSettings(FarmSettings):
     """Unique in the farm; None: the host's name."""
     lease_ttl_s: Annotated[float, Field(gt=1)] = 30.0
     beat_s: Annotated[float, Field(gt=0)] = 5.0
+    disk_floor_gib: Annotated[float, Field(ge=0)] = 1.0
+    """No cell begins while less of the work root's file system is free."""
+    inode_floor: Annotated[int, Field(ge=0)] = 20_000
+    """The same of inodes."""
     labels: Annotated[str, Field(pattern=rf"^({LABEL}(,{LABEL})*)?$")] = ""
     """What arms may require of a host, by words parted by commas; arch=<machine> is added."""
     sandbox: str = "bubblewrap"
@@ -96,6 +101,10 @@ class WorkerSettings(FarmSettings):
                 return {"is_allowed": self.allow_unsafe_host == "yes", "is_ci": is_ci}
             case _:
                 return {}
+
+    @property
+    def floor(self) -> Floor:
+        return Floor(int(self.disk_floor_gib * GIB), self.inode_floor)
 
     @property
     def all_labels(self) -> frozenset[str]:

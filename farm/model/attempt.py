@@ -61,6 +61,8 @@ class Refusal(StrEnum):
     """This worker takes nothing more, whoever offers it: its host is unhealthy."""
     DRAINED = "drained"
     """This worker takes nothing for now, whoever offers it."""
+    FULL = "full"
+    """Less of this host's disk is free than its floor."""
 
 
 class StopReason(StrEnum):

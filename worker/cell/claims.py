@@ -55,6 +55,10 @@ class Claims:
             return Refusal.UNFIT
         if self.ports.fitness.rest is not Rest.NONE:
             return Refusal.DRAINED
+        shortage = self.place.floor.shortage(self.place.root)
+        if shortage is not None:
+            _log.warning("ticket.unserved", cell=ticket.cell, sweep=ticket.sweep, shortage=shortage)
+            return Refusal.FULL
         lacking = self.lacks(ticket)
         if lacking:
             _log.warning("ticket.unserved", cell=ticket.cell, sweep=ticket.sweep, lacking=sorted(lacking))

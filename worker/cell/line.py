@@ -18,6 +18,7 @@ from farm.model import (
     Arm,
     EventKind,
     Evidence,
+    FaultKind,
     Plan,
     Refusal,
     RetryPolicy,
@@ -114,6 +115,7 @@ class CellLine:
                 finding = self._find(attempt, folder, pulse)
                 end = self._record(attempt, finding, pulse)
             finally:
+                self._templates.release()
                 problem = self._remove()
             self._tell_cleanup(claimed, end, problem, pulse)
         with suppress(FarmError):
@@ -137,6 +139,7 @@ class CellLine:
         try:
             plan = self._casting.plan(attempt.claimed.ticket)
             evidence = self._prove(attempt, self._casting.of(attempt.claimed.ticket), folder, pulse)
+            self._ports.fitness.ends.tell(None)
             return Finding(plan.retry, evidence=evidence)
         except ANSWERABLE as error:
             if isinstance(error, SandboxUnhealthyError):
@@ -145,6 +148,8 @@ class CellLine:
             reason = pulse.stop_reason()
             fault = fault_of(error if reason is None else StoppedError(reason))
             _log.warning("attempt.faulted", kind=fault.kind, detail=fault.detail)
+            if fault.kind is FaultKind.HOST:
+                self._ports.fitness.ends.tell(fault.detail)
             return Finding(plan.retry if plan is not None else RetryPolicy(), fault=fault)
 
     def _lose_fitness(self, problem: str) -> None:

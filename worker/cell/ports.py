@@ -12,6 +12,7 @@ from sandbox.spec import Sandbox
 from worker.agents.installed import InstalledPrograms
 from worker.gateway import Gateway, Upstream
 from worker.health.fitness import Fitness
+from worker.health.floor import Floor
 from worker.health.host_hours import HostHours
 from worker.translator import Translator
 
@@ -66,6 +67,8 @@ class Place:
     sandbox: str = "bubblewrap"
     hours: HostHours = field(default_factory=HostHours)
     """When the host may work."""
+    floor: Floor = field(default_factory=Floor)
+    """What must be free of its disk before a cell begins."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,8 @@
 import mmap
 from enum import IntEnum
 
+from worker.health.streak import CellEnds
+
 _ROOM = 1024
 
 
@@ -24,6 +26,8 @@ class Fitness:
     def __init__(self) -> None:
         self._shared = mmap.mmap(-1, _ROOM)
         self._rest = mmap.mmap(-1, 1)
+        self.ends = CellEnds()
+        """How the slots' cells end."""
 
     def lose(self, problem: str) -> None:
         """Let this worker take nothing more, and say why; the first reason stays."""

@@ -132,7 +132,7 @@ class Ground:
     """A process's own areas below the work root. Made after the fork: the lock belongs to this process."""
 
     def __init__(self, root: Path) -> None:
-        self.templates = root / _TEMPLATES
+        self.templates = templates_below(root)
         self._root = root
         prepare_root(root)
         self._held = claim(root / _CELLS, lambda area: area.mkdir(mode=0o711))
@@ -178,6 +178,11 @@ class Ground:
             clear(self._disks)
             remove_tree(self._stage)
             remove_tree(self._cells)
+
+
+def templates_below(root: Path) -> Path:
+    """Name the folder of the host's templates."""
+    return root / _TEMPLATES
 
 
 def prepare_root(root: Path) -> None:

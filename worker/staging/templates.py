@@ -1,13 +1,16 @@
 """Workspaces ready to copy: a snapshot with an arm's overlay laid over, as a git repository of one commit."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from farm.errors import SpecError
 from farm.model import Digest, Overlay, Snapshot, canonical_json, matches_any
 from farm.ports import BlobStore
+from sandbox.locks import Held
 from worker.kept import Kept
 from worker.staging.placing import place_once
+from worker.staging.using import use
 from worker.trees.archive import unpack
 from worker.trees.errors import TreeError
 from worker.trees.git import commit_everything
@@ -35,19 +38,30 @@ class Templates:
         self._root = root
         self._drafts = drafts
         self._blobs = blobs
-        self._known: Kept[str, Template] = Kept(_MOST_TREES)
+        self._known: Kept[tuple[str, int, int], Template] = Kept(_MOST_TREES)
+        self._held: Held | None = None
 
     def ready(self, snapshot: Snapshot, overlay: Overlay | None) -> Template:
         """Give the template of the snapshot under the overlay, making it when this host has none.
 
-        Raises SpecError for a tar that a workspace can't be made of, or an overlay outside its boundary.
+        It stays until `release`. Raises SpecError for a tar that a workspace can't be made of, or an overlay outside
+        its boundary.
         """
-        key = _key(snapshot, overlay)
-        return self._known.get_or(key, lambda: self._ready(self._root / key, snapshot, overlay))
+        self.release()
+        path = self._root / _key(snapshot, overlay)
+        while self._held is None:
+            place_once(path, self._drafts, lambda draft: self._fill(draft, snapshot, overlay))
+            self._held = use(path)  # None: it was dropped in between, as the disk is short
+        status = os.fstat(self._held.descriptor)
+        return self._known.get_or(
+            (path.name, status.st_ino, status.st_mtime_ns), lambda: Template(path, scan(path), listing(path))
+        )
 
-    def _ready(self, path: Path, snapshot: Snapshot, overlay: Overlay | None) -> Template:
-        place_once(path, self._drafts, lambda draft: self._fill(draft, snapshot, overlay))
-        return Template(path, scan(path), listing(path))
+    def release(self) -> None:
+        """Let the last template go, if the disk is short."""
+        if self._held is not None:
+            self._held.close()
+            self._held = None
 
     def _fill(self, draft: Path, snapshot: Snapshot, overlay: Overlay | None) -> None:
         _unpack(self._blobs.get(snapshot.tree), draft, "the task's snapshot")

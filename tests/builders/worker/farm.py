@@ -43,6 +43,7 @@ from worker.cell.line import CellLine
 from worker.cell.ports import DoorPorts, Exchange, LinePorts, Place, Timing, Truth
 from worker.gateway import Gateway, Upstream
 from worker.health.fitness import Fitness
+from worker.health.floor import Floor
 from worker.health.host_hours import HostHours
 from worker.oracles.answer import AnswerOracle
 from worker.oracles.command import CommandOracle
@@ -105,6 +106,7 @@ class Farm:
     store: MemoryStore = field(default_factory=MemoryStore)
     plugins: Plugins = PLUGINS
     hours: HostHours = field(default_factory=HostHours)
+    floor: Floor = field(default_factory=Floor)
     agents: Path | None = None
     """Where agents' own programs stand."""
 
@@ -157,7 +159,7 @@ class Farm:
                 translator=self.translator,
             ),
         )
-        place = Place("host-1", slot, self.root, f"host-1/{slot}", hours=self.hours)
+        place = Place("host-1", slot, self.root, f"host-1/{slot}", hours=self.hours, floor=self.floor)
         return CellLine(ports, place, self.timing)
 
     def outcome(self, attempt: int = 1) -> Outcome:

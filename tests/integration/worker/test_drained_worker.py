@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from farm.adapters.redis import connect
-from farm.model import DrainKind, FaultKind, Host, queue_of, sandbox_need
+from farm.model import DrainKind, FaultKind, Host, Pin, queue_of, sandbox_need
 from farm.testing.coordination import an_order
 from sandbox.backends.bubblewrap import Bubblewrap
 from tests.builders.worker.farm import Farm
@@ -23,17 +23,20 @@ OURS = frozenset({sandbox_need("bubblewrap")})
 class Place:
     """A host, its farm, and a sweep whose cells run until somebody says otherwise."""
 
-    def __init__(self, server: RedisServer, tmp_path: Path, bubblewrap: Bubblewrap, work_root: Path) -> None:
+    def __init__(
+        self, server: RedisServer, tmp_path: Path, bubblewrap: Bubblewrap, work_root: Path, **changes: object
+    ) -> None:
         self.root, self.tmp = work_root / f"own-{os.urandom(4).hex()}", tmp_path
         script = [{"run": {"command": "touch /cell/out/started; sleep 3"}}, {"answer": {"text": "ok"}}]
         self.store = FolderStore(tmp_path / "store")
-        farm = Farm(root=work_root, sandbox=bubblewrap, script=script, store=self.store, trials=4)  # type: ignore[arg-type]  # its shape
+        farm = Farm(root=work_root, sandbox=bubblewrap, script=script, store=self.store, trials=4, **changes)  # type: ignore[arg-type]  # its shape
         self.real, self.exchange = RealSweep(farm, server.url), connect(server.url)
         self.exchange.queues.open(OURS, 600)
 
     @contextmanager
-    def worker(self) -> Iterator[WorkerProcess]:
-        with WorkerProcess(self.real.redis_url, self.store.url, self.root, self.tmp / "log", ("--slots", "1")) as one:
+    def worker(self, **extra: str) -> Iterator[WorkerProcess]:
+        words = ("--slots", "1")
+        with WorkerProcess(self.real.redis_url, self.store.url, self.root, self.tmp / "log", words, extra) as one:
             wait_until(lambda: any(host.id.endswith(f"/{one.process.pid}") for host in self.exchange.hosts.live()), 40)
             yield one
 
@@ -101,3 +104,30 @@ def test_a_host_that_is_drained_now_hands_its_cell_back(place: Place, own_redis:
         assert place.queued(own_redis) == 1
         place.order(2, DrainKind.UNDRAIN)
         assert place.real.wait_for_outcome(1).is_usable
+
+
+def test_three_cells_that_fail_for_the_hosts_reasons_drain_it_and_its_preflight_brings_it_back(
+    own_redis: RedisServer, tmp_path: Path, bubblewrap: Bubblewrap, work_root: Path
+) -> None:
+    wrong = Pin(name="scripted", version="0", options={"scripts": {"*": [{"answer": {"text": "ok"}}]}})
+    place = Place(own_redis, tmp_path, bubblewrap, work_root, agent=wrong)
+    with place.worker() as one:
+        for index in range(3):
+            place.real.send(index, queue_of(OURS))
+            fault = place.real.wait_for_outcome(index).fault
+            assert fault is not None
+            assert fault.kind is FaultKind.HOST
+        wait_until(lambda: "host.suspended" in one.log.read_text())
+        wait_until(lambda: "host.resumed" in one.log.read_text(), 60)
+        wait_until(lambda: place.host().slots == 1)
+        assert "this host has 'scripted' of the agents at version 1" in one.log.read_text()
+
+
+def test_a_host_below_its_floor_says_so_and_takes_nothing(place: Place, own_redis: RedisServer) -> None:
+    with place.worker(FARM_DISK_FLOOR_GIB="1000000"):
+        assert place.host().slots == 0
+        assert "below the 1e+06 GiB of FARM_DISK_FLOOR_GIB" in str(place.host().problem)
+        place.real.send(0, queue_of(OURS))
+        beaten = place.host().seen_at
+        wait_until(lambda: place.host().seen_at > beaten)
+        assert place.queued(own_redis) == 1

@@ -6,12 +6,14 @@ import pytest
 
 from farm.adapters.memory import MemoryEvents
 from farm.errors import SpecError, TransientError
-from farm.model import AttemptCleanup, CellEvent, EventKind, FaultKind, SweepId, parse_record
+from farm.model import AttemptCleanup, CellEvent, EventKind, FaultKind, Refusal, SweepId, parse_record
 from farm.model.keys import attempt_cleanup_key
 from tests.builders.worker.doubles import FlakyBlobs, HookedRecords, HookedSandbox, SilentStore, SlowLeases, breaks_at
 from tests.builders.worker.farm import Farm
 from tests.builders.worker.working import FAST, Make, Run, marked_processes
 from worker.cell.recording import LineEnd
+from worker.health.floor import Floor
+from worker.staging.using import drop_one
 from worker.tasks import carry
 from worker.trees.removing import remove_tree
 
@@ -225,3 +227,34 @@ def test_a_daemon_does_not_outlive_its_session(farm: Make, run: Run) -> None:
     cell = farm({"spawn": {"command": f"exec sleep {mark}"}}, {"sleep": 0.2})
     run(cell)
     assert marked_processes(mark) == []
+
+
+def test_a_cell_is_not_begun_below_the_floor_of_the_disk_and_is_when_there_is_room(farm: Make, run: Run) -> None:
+    cell = farm(floor=Floor(disk_bytes=1 << 60))
+    line = cell.line()
+    assert line.claim(cell.ticket) is Refusal.FULL
+    line.close()
+    assert cell.leases.live(cell.sweep) == ()
+    cell.floor = Floor(disk_bytes=1, inodes=1)
+    assert run(cell) is LineEnd.RECORDED
+
+
+def test_what_a_host_is_to_blame_for_is_told_to_its_worker_and_so_is_a_cell_that_ends_well(
+    farm: Make, run: Run
+) -> None:
+    cell = farm()
+    cell.sandbox = HookedSandbox(cell.sandbox, breaks_at(1))
+    run(cell)
+    streak = cell.fitness.ends.streak()
+    assert (streak.length, streak.last, streak.ended_well) == (1, "run 1 could not be started", 0)
+    cell.leases.announce(cell.a_ticket(2))
+    run(cell, 2)
+    assert (cell.fitness.ends.streak().length, cell.fitness.ends.streak().ended_well) == (0, 1)
+
+
+def test_a_template_is_in_use_while_its_cell_runs_and_no_longer(farm: Make, run: Run) -> None:
+    cell, kept = farm(), list[bool]()
+    cell.sandbox = HookedSandbox(cell.sandbox, lambda *_: kept.append(not drop_one(cell.root / "templates")))
+    assert run(cell) is LineEnd.RECORDED
+    assert kept == [True, True]
+    assert drop_one(cell.root / "templates")
