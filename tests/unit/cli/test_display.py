@@ -23,6 +23,7 @@ def a_progress(**changes: object) -> Progress:
         "is_paused": False,
         "waiting": None,
         "notes": (),
+        "budget": "",
     }
     return Progress(**given | changes)  # type: ignore[arg-type]  # the test's own words
 
