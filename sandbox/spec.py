@@ -14,7 +14,7 @@ from typing import Protocol
 class Bind:
     """A host path made visible: no symlink on the way to `source`; `target` absolute, on the root's own tmpfs.
 
-    Where `facts()["bind_sources"]` says that it is opened by name, bubblewrap goes the way again that was looked at:
+    Where `facts()["bind_sources"]` says that it is opened by name, the backend goes the way again that was looked at:
     then nobody who could change it may live when the run starts, no guest that may write a folder above `source`.
     """
 

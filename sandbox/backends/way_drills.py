@@ -130,16 +130,24 @@ def _answered(backend: Sandbox, folder: Path) -> Iterator[_Place]:
     open_.mkdir(mode=0o700)
     if os.geteuid() == 0:
         os.chown(open_, *owner)
-    with listening(folder / "door", owner) as listener:
-        answering = threading.Thread(target=_answer, args=(listener, word.encode()))
-        answering.start()
-        try:
+    try:
+        with listening(folder / "door", owner) as listener, answering(listener, word):
             rooms = ToolRoom(folder / "tools"), ServerRoom(folder / "servers")
             yield _Place(Door(folder / "door", _PORT), *rooms, open_, word)
-        finally:
-            listener.shutdown(socket.SHUT_RDWR)
-            answering.join()
-            shutil.rmtree(open_)
+    finally:
+        shutil.rmtree(open_)
+
+
+@contextmanager
+def answering(listener: socket.socket, word: str) -> Iterator[None]:
+    """Answer whoever calls with a word."""
+    answers = threading.Thread(target=_answer, args=(listener, word.encode()))
+    answers.start()
+    try:
+        yield
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        answers.join()
 
 
 def _answer(listener: socket.socket, word: bytes) -> None:

@@ -108,6 +108,7 @@ class Docker:
             "engine_security": found.security,
             "seccomp_sha256": hashlib.sha256(self._filter).hexdigest(),
             "init_sha256": hashlib.sha256(self._place.init.read_bytes()).hexdigest(),
+            "bind_sources": "opened by name, after we looked",
             "init": "native",
             "tool": "native",
             "uids": "one per slot" if self._drops else "the worker's own",

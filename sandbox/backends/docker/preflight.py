@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from sandbox.backends.docker.death_drills import killing, lifeline
+from sandbox.backends.docker.host_drill import host_sockets
 from sandbox.backends.drills import Unfiltered, told
 from sandbox.backends.lifeline_drill import Lived
 from sandbox.backends.processor_drill import in_shell, processors
@@ -114,6 +115,7 @@ def probe(backend: Probed, scratch: Path, caller: Path) -> tuple[Probe, ...]:
                 *_walls(saw, bare),
                 *_places(room, saw),
                 *_limits(room, saw),
+                *host_sockets(backend, room.folder, caller),
                 *ways(backend, room.folder, of_program(caller)),
                 processors(backend, in_shell),
                 lifeline(backend, room.out),

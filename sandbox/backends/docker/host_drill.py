@@ -1,0 +1,64 @@
+"""The host's own sockets, shown by effect: one caller dials them inside and, as the control, outside."""
+
+import secrets
+import socket
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sandbox.backends.drills import LIMITS, told
+from sandbox.backends.verdicts import judged
+from sandbox.backends.way_drills import answering
+from sandbox.door import listening
+from sandbox.errors import SandboxError
+from sandbox.spec import Bind, Probe, Sandbox, SandboxSpec, Stream
+
+_CALLER = "/cell/caller"
+_LOOK_S = 30.0
+_BLIND = "preflight can't judge this host: look at what stands in the way of a plain connection on it"
+
+
+def host_sockets(backend: Sandbox, folder: Path, caller: Path) -> tuple[Probe, Probe]:
+    """Listen by a path and on the host's loopback, and let `caller`, see `native/caller.c`, call both."""
+    word, place = secrets.token_hex(8), folder / "host"
+    with (
+        listening(place, backend.owner(0)) as by_name,
+        socket.create_server(("127.0.0.1", 0)) as by_port,
+        answering(by_name, word),
+        answering(by_port, word),
+    ):
+        words = (str(place), str(by_port.getsockname()[1]), "host")
+        inside, outside = _inside(backend, caller, words), _outside(caller, words)
+    return (
+        judged("host's sockets", inside, "host ENOENT ECONNREFUSED", "out of reach, by path and by port"),
+        judged(
+            "host's sockets, control", outside, f"host {word} {word}", "outside both answer the same caller", _BLIND
+        ),
+    )
+
+
+@dataclass(slots=True)
+class _Heard:
+    said: dict[Stream, bytes] = field(default_factory=lambda: dict.fromkeys(Stream, b""))
+
+    def __call__(self, stream: Stream, chunk: bytes) -> None:
+        self.said[stream] += chunk
+
+
+def _inside(backend: Sandbox, caller: Path, words: tuple[str, ...]) -> str:
+    heard = _Heard()
+    spec = SandboxSpec(argv=(_CALLER, *words), binds=(Bind(caller, _CALLER),), limits=LIMITS, cwd="/")
+    exit_ = backend.run(spec, heard, lambda: False)
+    if exit_.code != 0:
+        raise SandboxError(f"the caller inside did not finish, {told(exit_)}: {heard.said[Stream.STDERR]!r}")
+    return heard.said[Stream.STDOUT].decode(errors="replace").strip()
+
+
+def _outside(caller: Path, words: tuple[str, ...]) -> str:
+    try:
+        ran = subprocess.run(  # noqa: S603 (our own program)
+            (str(caller), *words), env={}, stdin=subprocess.DEVNULL, capture_output=True, timeout=_LOOK_S, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return f"nothing in {_LOOK_S:.0f} s"
+    return ran.stdout.decode(errors="replace").strip()
