@@ -27,6 +27,7 @@ from farm.ports import (
     LeaseBook,
     LiveNotes,
     Queues,
+    Shares,
     Signals,
     Store,
     read_required,
@@ -56,6 +57,7 @@ class Exchange:
     live: LiveNotes
     dispatcher: Dispatcher
     queues: Queues
+    shares: Shares
 
 
 def read_settings() -> FarmSettings:
@@ -138,6 +140,7 @@ def connect(url: str) -> Exchange:
         live=server.live,
         dispatcher=celery.CeleryDispatcher(celery.make_app(url)),
         queues=server.queues,
+        shares=server.shares,
     )
 
 

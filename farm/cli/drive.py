@@ -71,6 +71,7 @@ def coordinate(drive: Drive, should_stop: Callable[[], bool], show: Callable[[Pr
         leases=exchange.leases,
         dispatcher=exchange.dispatcher,
         queues=exchange.queues,
+        shares=exchange.shares,
         signals=exchange.signals,
         events=exchange.events,
         hosts=exchange.hosts,

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from farm.coordinator.budget import Spend, Used
+from farm.coordinator.share import Quota
 from farm.model import Fault, FaultKind
 
 
@@ -101,6 +102,13 @@ class TimeLeft:
 
 
 @dataclass(frozen=True, slots=True)
+class QuotaChanged:
+    """Of the fleet, and of what may be outstanding at providers, the sweep may take so much."""
+
+    quota: Quota
+
+
+@dataclass(frozen=True, slots=True)
 class Spent:
     """The attempt used so much at its provider. It is told before the attempt's end."""
 
@@ -139,6 +147,7 @@ Event = (
     | HoldOver
     | TimeLeft
     | Spent
+    | QuotaChanged
     | CancelAsked
     | DeadlineReached
     | ClaimsClosed

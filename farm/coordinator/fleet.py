@@ -48,12 +48,18 @@ def waits_for(state: State, fleet: Fleet, offers: int) -> str | None:
         return f"the last {state.breaker.streak} results are unusable; earlier cells decide whether to go on"
     if fleet.slots == 0 and state.stage is not Stage.OVER:
         return fleet.unserved or f"no host works: {fleet.hindrance or 'start a worker'}"
-    held_up = fleet.unserved or _put_off(state) or _on_hold(state)
+    held_up = fleet.unserved or _put_off(state) or _on_hold(state) or _shared(state)
     if held_up is not None:
         return held_up
     if offers < _OFFERS_BEFORE_A_WORD:
         return fleet.problem
     return f"a ticket was offered {offers} times and no worker could begin it: see the workers' logs"
+
+
+def _shared(state: State) -> str | None:
+    if state.quota.slots != 0 or state.window.outstanding or not state.demand:
+        return None
+    return "the slots are other sweeps' for now: by priority and weight, and nobody waits for ever"
 
 
 def _put_off(state: State) -> str | None:

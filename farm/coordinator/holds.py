@@ -3,6 +3,7 @@
 So an outage costs each cell few attempts, and the breaker meets it only when it lasts.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -76,16 +77,17 @@ class Holds:
 class Turnstile:
     """Says of one round of tickets which cells may go."""
 
-    def __init__(self, holds: Holds, outstanding: frozenset[str | None]) -> None:
+    def __init__(self, holds: Holds, outstanding: Counter[str | None], most: Mapping[str, int]) -> None:
         self._holds = holds
-        self._probing = holds.probing
-        self._closed = set(holds.on | self._probing & outstanding)
+        self._outstanding = outstanding
+        self._most = dict(most) | dict.fromkeys(holds.probing, 1) | dict.fromkeys(holds.on, 0)
 
     def admits(self, index: int) -> bool:
         """Say whether the cell may be sent, and count on it that it is."""
         provider = self._holds.provider(index)
-        if provider in self._closed:
+        if provider is None or provider not in self._most:
+            return True
+        if self._outstanding[provider] >= self._most[provider]:
             return False
-        if provider in self._probing:
-            self._closed.add(provider)
+        self._outstanding[provider] += 1
         return True

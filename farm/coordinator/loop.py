@@ -155,6 +155,8 @@ class Coordinator:
 
     def _resign(self) -> None:
         try:
+            if self._shell is not None:
+                self._shell.leave_fleet()
             self._ports.leadership.resign(self._sweep, self._holder)
         except TransientError:
             self._log.info("lead.left_to_expire")

@@ -2,7 +2,8 @@
 
 What must stay true, and the property tests hold it to:
 
-- cells are dispatched in plan order, as many as the window has room for; those of a provider on hold are passed over;
+- cells are dispatched in plan order, as many as the window and the sweep's share of the fleet have room for; those of a
+  provider on hold, or that has its fill, are passed over;
 - no cell is sent that would outlast the time that is left: it is put aside, and the sweep stays open;
 - a cell has at most one attempt that may run, attempt numbers only grow, and after its result nothing is sent;
 - what the breaker decides depends on the results in plan order alone, not on when they came;
@@ -38,7 +39,7 @@ def advance(state: State, event: Event) -> Step:
 
 def _take(state: State, event: Event) -> Step:
     match event:
-        case on.SlotsChanged() | on.Replayed() | on.HoldOver() | on.TimeLeft() | on.Spent():
+        case on.SlotsChanged() | on.Replayed() | on.HoldOver() | on.TimeLeft() | on.Spent() | on.QuotaChanged():
             return _noted(state, event), ()
         case on.CancelAsked() | on.DeadlineReached():
             is_cancel = isinstance(event, on.CancelAsked)
@@ -58,7 +59,10 @@ def _take(state: State, event: Event) -> Step:
             assert_never(event)
 
 
-def _noted(state: State, event: on.SlotsChanged | on.Replayed | on.HoldOver | on.TimeLeft | on.Spent) -> State:
+NotedEvent = on.SlotsChanged | on.Replayed | on.HoldOver | on.TimeLeft | on.Spent | on.QuotaChanged
+
+
+def _noted(state: State, event: NotedEvent) -> State:
     match event:
         case on.SlotsChanged():
             return state if event.slots == state.slots else replace(state, slots=event.slots)
@@ -72,6 +76,8 @@ def _noted(state: State, event: on.SlotsChanged | on.Replayed | on.HoldOver | on
             return state if hours == state.hours else replace(state, hours=hours)
         case on.Spent():
             return _spent(state, event)
+        case on.QuotaChanged():
+            return state if event.quota == state.quota else replace(state, quota=event.quota)
         case _:
             assert_never(event)
 

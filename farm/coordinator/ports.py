@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from farm.ports import Clock, Dispatcher, Events, HostRegistry, Leadership, LeaseBook, Queues, Records, Signals
+from farm.ports import Clock, Dispatcher, Events, HostRegistry, Leadership, LeaseBook, Queues, Records, Shares, Signals
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +13,7 @@ class CoordinatorPorts:
     leases: LeaseBook
     dispatcher: Dispatcher
     queues: Queues
+    shares: Shares
     signals: Signals
     events: Events
     hosts: HostRegistry

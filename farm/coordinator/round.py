@@ -1,11 +1,12 @@
 """One round of tickets: which cells may be sent now, which are passed over, which wait for a later run."""
 
+from collections import Counter
 from dataclasses import dataclass
 
 from farm.coordinator.effects import SendTicket
 from farm.coordinator.holds import Turnstile
 from farm.coordinator.state import State
-from farm.coordinator.window import SENT, Phase, room
+from farm.coordinator.window import SENT, Phase
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +26,15 @@ class Round:
 
 def choose(state: State, slots: int) -> Round:
     """Look in plan order at what is ready in the window, and at cells that were never in it."""
-    places = room(state.window, state.policies.dispatch, slots)
+    room = _room(state, slots)
+    places = room - state.window.outstanding
     untouched = skip_known(state, state.untouched)
     if places <= 0:
         return Round(untouched=untouched)
     limit = state.cells if state.paused_from is None else min(state.cells, state.paused_from)
     ready = sorted(index for index in state.window.ready if index < limit)
-    turnstile = Turnstile(state.holds, _busy_providers(state))
-    spare = state.policies.dispatch.room(slots) - state.window.waiting
+    turnstile = Turnstile(state.holds, _at_providers(state), state.quota.providers)
+    spare = room - state.window.waiting
     tickets, held, late, dear = list[SendTicket](), list[int](), list[int](), list[int]()
     paying = 0
     while len(tickets) < places:
@@ -67,10 +69,16 @@ def skip_known(state: State, index: int) -> int:
         index += 1
 
 
-def _busy_providers(state: State) -> frozenset[str | None]:
-    """Name the providers of outstanding cells, where it matters."""
-    if not state.holds.probing:
-        return frozenset()
+def _room(state: State, slots: int) -> int:
+    """Count the cells that may be outstanding."""
+    policy, share = state.policies.dispatch, state.quota.slots
+    return policy.room(slots) if share is None else policy.room(share) if share else 0
+
+
+def _at_providers(state: State) -> Counter[str | None]:
+    """Count the outstanding cells of each provider, where it matters."""
+    if not state.holds.probing and not state.quota.providers:
+        return Counter()
     outstanding = SENT | {Phase.SETTLING}
     cells = state.window.cells.items()
-    return frozenset(state.holds.provider(index) for index, live in cells if live.phase in outstanding)
+    return Counter(state.holds.provider(index) for index, live in cells if live.phase in outstanding)

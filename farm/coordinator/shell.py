@@ -23,6 +23,7 @@ from farm.coordinator.ports import CoordinatorPorts, Rhythm
 from farm.coordinator.progress import Progress, Pulse, Tally
 from farm.coordinator.queues import QUEUE_TTL_S, CellQueues
 from farm.coordinator.replay import read_history
+from farm.coordinator.sharing import Sharing
 from farm.coordinator.sweep_records import Ended, SweepRecords
 from farm.coordinator.watch import Suspect, Watch
 from farm.coordinator.window import Phase
@@ -75,6 +76,7 @@ class Shell:
         self._holds = dict[str, _Held]()
         plan = records.plan
         self._hours = FleetHours(plan, ports.leases)
+        self._sharing = Sharing(records.sweep, records.shard, plan, ports.shares)
         self._state = begin(
             len(plan.cells), Policies.of(plan, budget), _providers(plan), records.elsewhere, needs_s=needs_s(plan)
         )
@@ -143,7 +145,13 @@ class Shell:
         hosts = self._ports.hosts.live()
         self._tell(on.TimeLeft(self._hours.left_s(hosts)))
         self._fleet = Fleet.of(hosts, self._records.plan, self._queues)
+        now_s = self._ports.clock.monotonic()
+        self._tell(on.QuotaChanged(self._sharing.take(self._state, self._fleet.slots, now_s)))
         self._tell(on.SlotsChanged(self._fleet.slots))
+
+    def leave_fleet(self) -> None:
+        """Leave our share to the others."""
+        self._sharing.end()
 
     def see_orders(self) -> None:
         """Look for a person's word in the store, and at the deadline."""

@@ -9,6 +9,7 @@ from farm.coordinator.effects import Deferral, Effect
 from farm.coordinator.holds import Holds
 from farm.coordinator.hours import Hours
 from farm.coordinator.ledger import Ledger
+from farm.coordinator.share import Quota
 from farm.coordinator.window import Window
 from farm.model import BreakerPolicy, CloseReason, DispatchPolicy, Plan, RetryPolicy
 
@@ -53,6 +54,7 @@ class State:
     holds: Holds = field(default_factory=Holds)
     hours: Hours = field(default_factory=Hours)
     budget: Budget = field(default_factory=Budget)
+    quota: Quota = field(default_factory=Quota)
     untouched: int = 0
     """The first cell that was never in the window."""
     slots: int | None = None
@@ -62,6 +64,14 @@ class State:
     stage: Stage = Stage.DISPATCHING
     reason: CloseReason | None = None
     """Why it stops, from the moment that this is decided."""
+
+    @property
+    def demand(self) -> int:
+        """Count the cells that are under way or could be."""
+        if self.paused_from is not None:
+            return self.window.outstanding
+        through = self.ledger.fold + self.ledger.through.bit_count()
+        return self.cells - through - self.window.waiting
 
     def pays(self, index: int) -> bool:
         """Say whether the cell uses anything that is in the budget: whether it has a provider."""

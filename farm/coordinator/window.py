@@ -4,8 +4,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from farm.model import DispatchPolicy
-
 
 class Phase(Enum):
     """Where an attempt is."""
@@ -91,8 +89,3 @@ class Window:
             ready = ready | {index} if is_now is Phase.READY else ready - {index}
         waiting = self.waiting + (is_now is Phase.WAITING) - (was is Phase.WAITING)
         return Window(cells=cells, ready=ready, waiting=waiting)
-
-
-def room(window: Window, policy: DispatchPolicy, slots: int) -> int:
-    """Count the places that are free for tickets."""
-    return policy.room(slots) - window.outstanding

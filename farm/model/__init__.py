@@ -66,6 +66,7 @@ from farm.model.result import (
 )
 from farm.model.settle import result_of, settles
 from farm.model.shard import Shard, ShardClose, ShardOpening, shards
+from farm.model.share import ShareClaim
 from farm.model.spec import (
     ArmSpec,
     OracleSource,
@@ -175,6 +176,7 @@ __all__ = [
     "Shard",
     "ShardClose",
     "ShardOpening",
+    "ShareClaim",
     "Snapshot",
     "StageTime",
     "StopReason",

@@ -7,6 +7,7 @@ from pydantic import Field, field_serializer
 
 from farm.model.base import Value
 from farm.model.fault import Fault, FaultKind
+from farm.model.names import Name
 
 
 class CellOrder(StrEnum):
@@ -29,6 +30,12 @@ class DispatchPolicy(Value):
     """Outstanding cells for each live slot."""
     most_outstanding: Annotated[int, Field(gt=0)] | None = None
     """A cap whatever the fleet's size; None for no cap."""
+    most_by_provider: dict[Name, Annotated[int, Field(gt=0)]] = {}
+    """A cap for the cells of each provider; sweeps that run at once share it."""
+    weight: Annotated[float, Field(gt=0, le=1000)] = 1.0
+    """Of the sweep's share of the slots, among sweeps of its priority that run at once."""
+    priority: Annotated[int, Field(ge=-100, le=100)] = 0
+    """Higher ones are served first; nobody waits for ever."""
 
     def room(self, slots: int) -> int:
         """Count the cells that may be outstanding with `slots` live slots (one slot is assumed while none is seen)."""

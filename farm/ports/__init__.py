@@ -9,6 +9,7 @@ from farm.ports.leases import LeaseBook, Renewal
 from farm.ports.live import LiveNotes
 from farm.ports.queue import Dispatcher, Queues
 from farm.ports.records import Records, read_required
+from farm.ports.shares import Shares
 from farm.ports.signals import Signals
 from farm.ports.store import Store, StoreAccess
 
@@ -25,6 +26,7 @@ __all__ = [
     "Queues",
     "Records",
     "Renewal",
+    "Shares",
     "Signals",
     "Store",
     "StoreAccess",

@@ -9,8 +9,20 @@ from functools import partial
 
 import pytest
 
-from farm.model import CellEvent, CellId, DrainKind, DrainOrder, EventKind, Host, LiveNote, StopReason, SweepId, Ticket
-from farm.ports import Dispatcher, DrainOrders, Events, HostRegistry, Leadership, LiveNotes, Queues, Signals
+from farm.model import (
+    CellEvent,
+    CellId,
+    DrainKind,
+    DrainOrder,
+    EventKind,
+    Host,
+    LiveNote,
+    ShareClaim,
+    StopReason,
+    SweepId,
+    Ticket,
+)
+from farm.ports import Dispatcher, DrainOrders, Events, HostRegistry, Leadership, LiveNotes, Queues, Shares, Signals
 from farm.testing.hooks import not_given
 from farm.testing.leases import LONG_S, OTHER, SHORT_S, SWEEP, a_ticket
 from farm.testing.racing import at_once
@@ -226,6 +238,42 @@ class QueueSuite:
         queues.open(frozenset({"b"}), LONG_S)
         let_pass(SHORT_S * 1.5)
         assert queues.known() == (frozenset({"b"}),)
+
+
+class ShareSuite:
+    """Any place for claims of a share."""
+
+    @pytest.fixture
+    def shares(self) -> Shares:
+        """Give shares that nobody claims."""
+        not_given("shares")
+
+    @pytest.fixture
+    def let_pass(self) -> Callable[[float], None]:
+        """Give a way to let seconds pass on the shares' clock."""
+        not_given("let_pass")
+
+    def test_the_last_claim_of_each_sweep_stands(self, shares: Shares) -> None:
+        shares.claim(a_claim("b", demand=1), LONG_S)
+        shares.claim(a_claim("a", demand=2), LONG_S)
+        shares.claim(a_claim("b", demand=3), LONG_S)
+        assert shares.claims() == (a_claim("a", demand=2), a_claim("b", demand=3))
+
+    def test_a_claim_is_forgotten_when_it_is_withdrawn_and_when_nobody_repeats_it(
+        self, shares: Shares, let_pass: Callable[[float], None]
+    ) -> None:
+        shares.claim(a_claim("a"), SHORT_S)
+        shares.claim(a_claim("b"), LONG_S)
+        shares.claim(a_claim("c"), LONG_S)
+        shares.withdraw("c")
+        shares.withdraw("unknown")
+        let_pass(SHORT_S * 1.5)
+        assert shares.claims() == (a_claim("b"),)
+
+
+def a_claim(sweep: str, demand: int = 1) -> ShareClaim:
+    """Make a claim."""
+    return ShareClaim(sweep=sweep, weight=2.5, priority=-1, demand=demand, waited_s=0.5, providers=("acme",))
 
 
 class DispatcherSuite:

@@ -12,6 +12,7 @@ from farm.adapters.memory import (
     MemoryLeadership,
     MemoryLeases,
     MemoryQueues,
+    MemoryShares,
     MemorySignals,
     MemoryStore,
 )
@@ -206,6 +207,7 @@ class Farm:
         self.events = MemoryEvents(self.clock)
         self.hosts = MemoryHosts(self.clock)
         self.queues = MemoryQueues(self.clock)
+        self.shares = MemoryShares(self.clock)
         self.leadership = MemoryLeadership(self.clock)
         self.beat()
 
@@ -221,6 +223,7 @@ class Farm:
             leases=self.leases,
             dispatcher=self.dispatcher,
             queues=self.queues,
+            shares=self.shares,
             signals=self.signals,
             events=self.events,
             hosts=self.hosts,

@@ -11,6 +11,7 @@ from farm.adapters.memory import (
     MemoryLeases,
     MemoryLiveNotes,
     MemoryQueues,
+    MemoryShares,
     MemorySignals,
     MemoryStore,
 )
@@ -24,6 +25,7 @@ from farm.testing.coordination import (
     LeadershipSuite,
     LiveNoteSuite,
     QueueSuite,
+    ShareSuite,
     SignalSuite,
 )
 from farm.testing.leases import OTHER, SWEEP, LeaseSuite
@@ -113,6 +115,16 @@ class TestMemoryQueues(QueueSuite):
     @pytest.fixture
     def queues(self, clock: FakeClock):
         return MemoryQueues(clock)
+
+
+class TestMemoryShares(ShareSuite):
+    @pytest.fixture
+    def let_pass(self, clock: FakeClock):
+        return clock.advance
+
+    @pytest.fixture
+    def shares(self, clock: FakeClock):
+        return MemoryShares(clock)
 
 
 class TestMemoryDispatcher(DispatcherSuite):

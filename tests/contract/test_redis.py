@@ -18,6 +18,7 @@ from farm.testing.coordination import (
     LeadershipSuite,
     LiveNoteSuite,
     QueueSuite,
+    ShareSuite,
     SignalSuite,
 )
 from farm.testing.leases import LONG_S, SWEEP, LeaseSuite, a_lease, a_ticket
@@ -104,6 +105,16 @@ class TestRedisQueues(QueueSuite):
     @pytest.fixture
     def queues(self, farm: RedisFarm):
         return farm.queues
+
+    @pytest.fixture
+    def let_pass(self):
+        return time.sleep
+
+
+class TestRedisShares(ShareSuite):
+    @pytest.fixture
+    def shares(self, farm: RedisFarm):
+        return farm.shares
 
     @pytest.fixture
     def let_pass(self):

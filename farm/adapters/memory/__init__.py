@@ -11,6 +11,7 @@ from farm.adapters.memory.coordination import (
 from farm.adapters.memory.dispatcher import MemoryDispatcher
 from farm.adapters.memory.leases import MemoryLeases
 from farm.adapters.memory.queues import MemoryQueues
+from farm.adapters.memory.shares import MemoryShares
 from farm.adapters.memory.store import MemoryStore
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "MemoryLeases",
     "MemoryLiveNotes",
     "MemoryQueues",
+    "MemoryShares",
     "MemorySignals",
     "MemoryStore",
 ]

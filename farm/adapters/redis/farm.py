@@ -9,6 +9,7 @@ from farm.adapters.redis.leases import RedisLeases
 from farm.adapters.redis.live import RedisLiveNotes
 from farm.adapters.redis.queues import RedisQueues
 from farm.adapters.redis.server import Server
+from farm.adapters.redis.shares import RedisShares
 from farm.adapters.redis.signals import RedisSignals
 from farm.errors import SpecError
 
@@ -20,6 +21,7 @@ class RedisFarm:
         self._server = server
         self.leases = RedisLeases(server)
         self.signals = RedisSignals(server)
+        self.shares = RedisShares(server)
         self.hosts = RedisHosts(server)
         self.orders = RedisDrainOrders(server)
         self.queues = RedisQueues(server)

@@ -321,6 +321,7 @@ class _Play:
             leases=redis("leases"),
             dispatcher=Port(farm, process, Service.REDIS, lambda: farm),
             queues=redis("queues"),
+            shares=redis("shares"),
             signals=redis("signals"),
             events=EventsPort(farm, process, blind.hear),
             hosts=Port(farm, process, Service.REDIS, lambda: farm),

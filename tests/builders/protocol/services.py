@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from farm.adapters.memory import MemoryLeadership, MemoryLeases, MemoryQueues, MemorySignals, MemoryStore
+from farm.adapters.memory import MemoryLeadership, MemoryLeases, MemoryQueues, MemoryShares, MemorySignals, MemoryStore
 from farm.model import CellEvent, Host, SweepId, Ticket
 from farm.testing.clock import START
 from tests.builders.protocol.world import Process, Service, SkewedClock, World
@@ -18,6 +18,7 @@ class Redis:
         self.leases = MemoryLeases(clock, self.signals)
         self.leadership = MemoryLeadership(clock)
         self.queues = MemoryQueues(clock)
+        self.shares = MemoryShares(clock)
         self.tickets: list[Ticket] = []
         self.hints: list[CellEvent] = []
         self.knows_hosts_from_s = world.now_s + 1.0

@@ -35,6 +35,7 @@ def drive(farm: Farm) -> Drive:
         live=MemoryLiveNotes(),
         dispatcher=farm.dispatcher,
         queues=farm.queues,
+        shares=farm.shares,
     )
     return Drive(farm.sweep, store, exchange, farm.clock)
 

@@ -48,6 +48,7 @@ def coordinated(farm: Farm, redis_url: str, holder: str, limit_s: float) -> Coor
         leases=exchange.leases,
         dispatcher=celery.CeleryDispatcher(celery.make_app(redis_url)),
         queues=exchange.queues,
+        shares=exchange.shares,
         signals=exchange.signals,
         events=exchange.events,
         hosts=exchange.hosts,
