@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from farm.adapters.memory import MemoryLiveNotes, MemoryStore
+from farm.adapters.memory import MemoryDrainOrders, MemoryLiveNotes, MemoryStore
 from farm.bootstrap import Exchange
 from farm.cli.drive import Drive
 from farm.cli.open_end import coordinate_open
@@ -36,6 +36,7 @@ def drive(farm: Farm) -> Drive:
         dispatcher=farm.dispatcher,
         queues=farm.queues,
         shares=farm.shares,
+        orders=MemoryDrainOrders(),
     )
     return Drive(farm.sweep, store, exchange, farm.clock)
 
