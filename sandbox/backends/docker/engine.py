@@ -106,9 +106,11 @@ class Engine:
             return int(self._client.inspect_container(container)["State"]["Pid"])
 
     def usage(self, container: str) -> Usage:
-        """Give what a container uses: less than its control group tells, and nothing once it is dead."""
+        """Give what a container uses: less than its control group tells, and once it is dead nothing is known."""
         with self._said("asked what a container used"):
             found = self._client.stats(container, stream=False, one_shot=True)
+        if not found["memory_stats"]:  # it is dead, and all is told as 0
+            return Usage(None, None, None, ())
         cpu = found["cpu_stats"]
         was_throttled = (cpu.get("throttling_data") or {}).get("throttled_periods", 0) > 0
         return Usage(

@@ -17,6 +17,7 @@ from sandbox.backends.docker.room import Desk, open_room
 from sandbox.backends.processor_drill import in_shell, processors
 from sandbox.door import listening
 from sandbox.errors import SandboxError, SandboxUnavailableError
+from sandbox.limits import Usage
 from sandbox.process.tools import prepare_container
 from sandbox.spec import Bind, DiskSize, ExitKind, ToolRoom
 from sandbox.testing import LIMITS, Heard, script
@@ -108,8 +109,12 @@ def test_where_a_group_can_not_be_seen_the_engine_tells_what_it_knows(docker_eng
     with Engine(docker_engine.url, pulls=False) as engine:
         wait_until(lambda: engine.usage(container).peak_memory_bytes > 64 << 20, 10)
         used = engine.usage(container)
+        docker_engine.cli("kill", container)
+        docker_engine.cli("wait", container)
+        dead = engine.usage(container)
         engine.remove(container)
     assert (used.cpu_s > 0, used.peak_processes, used.touched) == (True, None, ())
+    assert dead == Usage(None, None, None, ())  # and not nothing
 
 
 def test_a_disk_holds_what_a_container_writes_and_a_full_one_is_named(box):
