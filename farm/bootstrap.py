@@ -124,8 +124,11 @@ def sweeps(store: Store) -> list[SweepId]:
     return [SweepId(key.split("/")[1]) for key in store.records.keys(SWEEPS) if key.endswith("/plan.json")]
 
 
-def connect(url: str) -> Exchange:
-    """Connect to Redis and Celery; raise TransientError when Redis is down, SpecError when the URL is wrong."""
+def connect(url: str, tickets_url: str | None = None) -> Exchange:
+    """Connect to Redis and Celery; raise TransientError when Redis is down, SpecError when the URL is wrong.
+
+    `tickets_url` names who carries tickets, if it is not the Redis; nothing is asked of it yet.
+    """
     server = redis.connect(url)
     server.ping()
     return Exchange(
@@ -138,10 +141,15 @@ def connect(url: str) -> Exchange:
         events=server.events,
         leadership=server.leadership,
         live=server.live,
-        dispatcher=celery.CeleryDispatcher(celery.make_app(url)),
+        dispatcher=celery.CeleryDispatcher(celery.make_app(tickets_url or url)),
         queues=server.queues,
         shares=server.shares,
     )
+
+
+def ping_broker(settings: FarmSettings) -> str | None:
+    """Ask who carries tickets whether it answers; None where that is the Redis. Errors as `connect`."""
+    return celery.ping(celery.make_app(settings.broker_url)) if settings.broker_url else None
 
 
 def redis_url(settings: FarmSettings) -> str:
@@ -158,7 +166,7 @@ def redis_url(settings: FarmSettings) -> str:
 def own_or_embedded_exchange(settings: FarmSettings) -> Iterator[Exchange]:
     """Connect to the named Redis, or to a private one that lives as long as the block."""
     if settings.redis_url is not None:
-        yield connect(settings.redis_url)
+        yield connect(settings.redis_url, settings.tickets_url)
         return
     with embedded.EmbeddedRedis() as server:
         yield connect(server.url)
@@ -169,6 +177,7 @@ def worker_environment(settings: FarmSettings, exchange_url: str, store_url: str
     access = settings.store_access
     named = {
         "FARM_REDIS_URL": exchange_url,
+        "FARM_BROKER_URL": "" if settings.redis_url is None else settings.broker_url,
         "FARM_PRIVATE": "true" if settings.redis_url is None else None,
         "FARM_STORE": store_url,
         "FARM_S3_ENDPOINT_URL": access.endpoint_url,

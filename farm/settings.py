@@ -20,6 +20,8 @@ class FarmSettings(BaseSettings):
 
     redis_url: str | None = None
     """None: `farm run` starts a private server for the run."""
+    broker_url: str | None = None
+    """Who carries tickets, `amqp://…`; None: the Redis. Leases and all else stay there."""
     store: str | None = None
     """`file:///…` or `s3://bucket/prefix`; None: the folder .farm/store below the current one."""
     s3_endpoint_url: str | None = None
@@ -31,9 +33,14 @@ class FarmSettings(BaseSettings):
     @property
     def secrets(self) -> tuple[str, ...]:
         """What must appear in no log and no record."""
-        password = _password(self.redis_url or "")
+        passwords = (_password(self.redis_url or ""), _password(self.broker_url or ""))
         s3 = self.s3_secret_key.get_secret_value() if self.s3_secret_key else None
-        return tuple(secret for secret in (password, s3) if secret)
+        return tuple(secret for secret in (*passwords, s3) if secret)
+
+    @property
+    def tickets_url(self) -> str | None:
+        """Who carries tickets."""
+        return (self.broker_url or self.redis_url) if self.redis_url is not None else None
 
     @property
     def store_url(self) -> str:

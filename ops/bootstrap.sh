@@ -16,9 +16,10 @@ need() { command -v "$1" >/dev/null 2>&1 || missing="$missing $2"; }
 need bwrap bubblewrap
 need git git
 need cc "gcc libc6-dev"
-# the farm itself runs on the Valkey of the locked packages; the tests also want Redis, node for a preset's check, npm for agents' programs
+# the farm itself runs on the Valkey of the locked packages; the tests also want Redis, RabbitMQ, node for a preset's check, npm for agents' programs
 if [ "$kind" = dev ]; then
   need redis-server redis-server
+  need /usr/lib/rabbitmq/bin/rabbitmq-server rabbitmq-server
   need node nodejs
   need npm npm
   need dockerd docker.io

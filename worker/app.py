@@ -46,7 +46,7 @@ class _Process:
 warnings.simplefilter("ignore", SecurityWarning)
 
 _process = _Process()
-app = bootstrap.make_app(bootstrap.redis_url())
+app = bootstrap.make_app(bootstrap.tickets_url())
 app.conf.update(worker_redirect_stdouts=False, worker_hijack_root_logger=False)
 bootstrap.register(app, _process.run)
 

@@ -190,6 +190,11 @@ def redis_url() -> str:
     return url
 
 
+def tickets_url() -> str:
+    """Name who carries tickets; raise SpecError when nobody is named."""
+    return read_settings().broker_url or redis_url()
+
+
 def open_store() -> Store:
     """Open the farm's store; raise SpecError when none is named."""
     settings = read_settings()

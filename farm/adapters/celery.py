@@ -1,6 +1,9 @@
-"""Tickets through Celery on Redis. Each setting below was measured or has its reason in ops/adr/0001."""
+"""Tickets through Celery, on Redis or RabbitMQ. Each setting below was measured or has its reason in ops/adr/0001."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -51,17 +54,30 @@ _SETTINGS: dict[str, object] = {
     "task_time_limit": None,
     "task_soft_time_limit": None,
     "visibility_timeout": _VISIBILITY_S,  # the shortest among the apps of one broker wins: state it everywhere
-    "broker_transport_options": _TRANSPORT,
 }
+_ON_REDIS: dict[str, object] = {"broker_transport_options": _TRANSPORT}
+_ON_RABBITMQ: dict[str, object] = {
+    "worker_disable_prefetch": False,  # there is no such thing there: each slot holds one ticket back
+    "broker_heartbeat": 10,
+    "broker_transport_options": {
+        "confirm_publish": True,  # else a ticket that the broker never got counts as sent
+        "connect_timeout": 5,
+        "read_timeout": 15,
+        "write_timeout": 15,
+    },
+}
+_PING_S = 5
+_REFUSALS = {403, 530}
+"""AMQP's codes of who is not let in, and of a virtual host that is not there."""
 _RETRY = {"max_retries": 1, "interval_start": 0.1, "interval_step": 0.2, "interval_max": 0.5}
 
 
-def broker_url(redis_url: str) -> str:
-    """Turn a farm's Redis URL into Celery's form: they differ for unix sockets only."""
-    parts = urlsplit(redis_url)
+def broker_url(farm_url: str) -> str:
+    """Turn a farm's URL into Celery's form: they differ for unix sockets only."""
+    parts = urlsplit(farm_url)
     match parts.scheme:
-        case "redis" | "rediss":
-            return redis_url
+        case "redis" | "rediss" | "amqp" | "amqps":
+            return farm_url
         case "unix":
             asked = parse_qs(parts.query)
             login = f"{parts.netloc.rpartition('@')[0]}@" if "@" in parts.netloc else ""
@@ -69,16 +85,53 @@ def broker_url(redis_url: str) -> str:
             return f"redis+socket://{login}{parts.path}?{query}"
         case _:
             raise SpecError(
-                f"Redis URL of scheme {parts.scheme!r} can't carry tickets; "
-                "write redis://host:6379/0 or unix:///path?db=0 in FARM_REDIS_URL"
+                f"a URL of scheme {parts.scheme!r} can't carry tickets; write redis://host:6379/0 or "
+                "unix:///path?db=0 in FARM_REDIS_URL, or amqp://user:password@host:5672/ in FARM_BROKER_URL"
             )
 
 
-def make_app(redis_url: str) -> Celery:
+def make_app(farm_url: str) -> Celery:
     """Make the Celery app that senders and workers share; nothing is asked of the broker yet."""
-    app = Celery("farm", broker=broker_url(redis_url), set_as_current=False)
-    app.conf.update(_SETTINGS)
+    url = broker_url(farm_url)
+    app = Celery("farm", broker=url, set_as_current=False)
+    app.conf.update(_SETTINGS | (_ON_RABBITMQ if url.startswith("amqp") else _ON_REDIS))
     return app
+
+
+@dataclass(frozen=True, slots=True)
+class _Broker:
+    """Who carries tickets, and how its client says that it does not."""
+
+    place: str
+    """Its URL, without what is secret in it."""
+    errors: tuple[type[BaseException], ...]
+
+    @classmethod
+    def of(cls, app: Celery) -> "_Broker":
+        connection = app.connection_for_write()
+        errors: list[Any] = [*connection.connection_errors, *connection.channel_errors]
+        return cls(connection.as_uri(), (OperationalError, OSError, *errors))
+
+    @contextmanager
+    def answering(self, what: str) -> Iterator[None]:
+        """Turn what the broker's client raises into the farm's errors."""
+        try:
+            yield
+        except self.errors as error:
+            if {getattr(error, "reply_code", None), getattr(error.__cause__, "reply_code", None)} & _REFUSALS:
+                raise SpecError(
+                    f"the broker {self.place} refused us ({error}); see to the user, password and "
+                    "virtual host in FARM_BROKER_URL"
+                ) from error
+            raise TransientError(f"the broker {self.place} {what}: {error}", retry_after_s=1.0) from error
+
+
+def ping(app: Celery) -> str:
+    """Ask the broker whether it is there and lets us in; return its URL without what is secret in it."""
+    broker = _Broker.of(app)
+    with broker.answering("did not answer"), app.connection_for_write() as connection:
+        connection.ensure_connection(max_retries=1, timeout=_PING_S)
+    return broker.place
 
 
 def queue_named(name: str) -> Queue:
@@ -117,8 +170,12 @@ class CeleryDispatcher:
     def __init__(self, app: Celery) -> None:
         self._app = app
 
+    @cached_property
+    def _broker(self) -> _Broker:
+        return _Broker.of(self._app)
+
     def send(self, ticket: Ticket) -> None:
-        try:
+        with self._broker.answering(f"did not take ticket {ticket.cell}"):
             self._app.send_task(
                 RUN_CELL,
                 args=[ticket.model_dump(mode="json")],
@@ -128,8 +185,6 @@ class CeleryDispatcher:
                 retry=True,
                 retry_policy=_RETRY,
             )
-        except (OperationalError, TimeoutError) as error:
-            raise TransientError(f"the broker did not take ticket {ticket.cell}: {error}", retry_after_s=1.0) from error
 
     def _known(self, name: str) -> str:
         """Make a queue known to the app, which sends to no other."""

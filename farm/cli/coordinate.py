@@ -41,7 +41,7 @@ def command(  # noqa: PLR0913 (click's: an option each)
     settings = bootstrap.read_settings()
     place = bootstrap.open_store(store, settings)
     plan = bootstrap.known_sweep(place, sweep)
-    drive = open_drive(sweep, place, bootstrap.connect(bootstrap.redis_url(settings)), shard)
+    drive = open_drive(sweep, place, bootstrap.connect(bootstrap.redis_url(settings), settings.tickets_url), shard)
     drive = replace(drive, budget=raised(plan, cost_usd, tokens))
     with Interrupts() as interrupts, live_display(lambda: live_notes(drive), quiet=as_json) as show:
         lead = partial(coordinate_open, plan=plan) if stays else coordinate

@@ -43,6 +43,14 @@ def _queue(settings: Settings) -> Finding:
         return Finding("queue", ok=False, detail=str(error), fix="set FARM_REDIS_URL, or install redis-server")
 
 
+def _broker(settings: Settings) -> list[Finding]:
+    try:
+        place = bootstrap.ping_broker(settings)
+    except FarmError as error:
+        return [Finding("broker", ok=False, detail=str(error), fix="set FARM_BROKER_URL, or unset it to use the Redis")]
+    return [] if place is None else [Finding("broker", ok=True, detail=f"{place} carries tickets")]
+
+
 def _worker(url: str | None, settings: Settings) -> list[Finding]:
     argv = bootstrap.worker_command("--check", "--json")
     env = dict(bootstrap.worker_environment(settings, settings.redis_url or "", url or settings.store_url))
@@ -60,7 +68,7 @@ def command(store: str | None, *, as_json: bool) -> None:
     """Check that this machine and its services can run sweeps; exit 2 when something must be fixed."""
     settings = bootstrap.read_settings()
     python = Finding("python", ok=True, detail=sys.version.split()[0])
-    findings = [python, _queue(settings), _store(store, settings), *_worker(store, settings)]
+    findings = [python, _queue(settings), *_broker(settings), _store(store, settings), *_worker(store, settings)]
     broken = [finding for finding in findings if not finding.ok]
     width = max(len(row.name) for row in findings)
     lines = [f"{'ok  ' if row.ok else 'FAIL'}  {row.name:<{width}}  {row.detail}" for row in findings]

@@ -16,6 +16,7 @@ def command(slots: int | None, store: str | None) -> None:
     settings = bootstrap.read_settings()
     url = bootstrap.redis_url(settings)
     bootstrap.connect(url)
+    bootstrap.ping_broker(settings)
     env = dict(bootstrap.worker_environment(settings, url, bootstrap.open_store(store, settings).url))
     argv = bootstrap.worker_command(*(("--slots", str(slots)) if slots else ()))
     os.execve(argv[0], argv, env)  # noqa: S606 (our own module, by absolute interpreter)

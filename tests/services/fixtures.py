@@ -12,6 +12,7 @@ import pytest
 from tests.builders.sandbox_rooms import system_python
 from tests.services.docker import DockerEngine, a_small_tree, an_engine
 from tests.services.programs import program
+from tests.services.rabbitmq import RabbitServer, a_rabbitmq
 from tests.services.redis import RedisServer, a_redis
 from tests.services.s3 import S3Place, S3Server, an_s3_server
 
@@ -59,6 +60,17 @@ def own_redis(tmp_path: Path) -> Iterator[RedisServer]:
     server = a_redis(program("redis-server"), tmp_path / "redis")
     with _running(server):
         yield server
+
+
+@pytest.fixture(scope="session")
+def rabbitmq_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RabbitServer]:
+    """Run RabbitMQ for all tests."""
+    server = a_rabbitmq(tmp_path_factory.mktemp("rabbitmq"))
+    try:
+        server.start()
+        yield server
+    finally:
+        server.stop()
 
 
 @pytest.fixture

@@ -65,11 +65,13 @@ class RealSweep:
 
     farm: Farm
     redis_url: str
+    broker_url: str | None = None
+    """Who carries tickets, if not the Redis."""
 
     def __post_init__(self) -> None:
         self.leases = connect(self.redis_url).leases
         self.leases.open_sweep(self.farm.sweep)
-        self._dispatcher = celery.CeleryDispatcher(celery.make_app(self.redis_url))
+        self._dispatcher = celery.CeleryDispatcher(celery.make_app(self.broker_url or self.redis_url))
 
     def send(self, index: int = 0, queue: str = ANYWHERE) -> None:
         plan = self.farm.plan
