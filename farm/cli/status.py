@@ -53,6 +53,15 @@ class Leases:
         except TransientError:
             return ()
 
+    def budget(self, sweep: SweepId) -> str | None:
+        """Say how much of the sweep's budget is used, as its coordinator says; None where none is at work."""
+        try:
+            claims = () if self.exchange is None else self.exchange.shares.claims()
+        except TransientError:
+            return None
+        words = [claim.budget for claim in claims if claim.sweep.split("/")[0] == sweep and claim.budget]
+        return "; ".join(words) or None
+
     def notes(self, sweep: SweepId, running: tuple[Lease, ...]) -> tuple[LiveNote, ...]:
         """List how far the running sessions are, as far as they say."""
         alive = {lease.cell for lease in running}
@@ -84,6 +93,8 @@ class Standing:
     running: int | None
     """Live leases; None when nobody could be asked."""
     live: tuple[LiveNote, ...] = ()
+    budget: str | None = None
+    """How much of it is used, while a coordinator is at work."""
     hours: str | None = None
     """Why cells wait that no time window lets begin."""
     unserved: tuple[str, ...] = ()
@@ -157,6 +168,7 @@ def standing(store: Store, sweep: SweepId, leases: Leases) -> Standing:
         _arms(plan, results),
         None if running is None else len(running),
         leases.notes(sweep, running or ()),
+        leases.budget(sweep) if stage is Stage.OPEN else None,
         hours_line(plan, bootstrap.clock().now()) if stage is Stage.OPEN else None,
         leases.unserved(plan) if stage is Stage.OPEN else (),
         shard_lines(bootstrap.opening(store, sweep), store.records),
@@ -175,6 +187,7 @@ def _lines(found: Standing, store: Store, leases: Leases) -> list[str]:
     lines += [f"  {one_line(sentence)}" for sentence in found.shards]
     lines += [f"  {live_line(note, bootstrap.clock().now())}" for note in found.live]
     lines += [f"  {found.hours}"] if found.hours else []
+    lines += [f"  budget: {found.budget}"] if found.budget else []
     lines += [f"  {one_line(sentence)}" for sentence in found.unserved]
     lines += [
         f"  {fault.cell} attempt {fault.attempt} ({fault.kind} fault): {one_line(fault.detail)}"
@@ -194,6 +207,7 @@ def _document(found: Standing) -> dict[str, JsonValue]:
         "done": found.done,
         "running": found.running,
         "hours": found.hours,
+        "budget": found.budget,
         "unserved": list(found.unserved),
         "shards": list(found.shards),
         "faults": [

@@ -44,4 +44,5 @@ class Sharing:
             demand=demand,
             waited_s=0.0 if self._waits_since_s is None else now_s - self._waits_since_s,
             providers=self._providers,
+            budget=state.budget.words,
         )

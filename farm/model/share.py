@@ -21,3 +21,5 @@ class ShareClaim(Value):
     """For how long it has had cells to send and none under way."""
     providers: tuple[Name, ...] = ()
     """Whom its arms ask."""
+    budget: str = ""
+    """For people: how much of its budget is used."""
