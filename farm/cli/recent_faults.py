@@ -1,16 +1,29 @@
 """The last faults of a sweep, from its records: what a person looks for when cells fail."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 
-from farm.model import CellId, Outcome, Plan, Result, ResultStatus, SweepId, parse_record
-from farm.model.keys import AttemptFile, AttemptPlace, attempt_place, attempts_prefix, outcome_key, sweep_root
-from farm.ports import Store
+from farm.cli.counting import Count, Outline, set_bits
+from farm.model import CellId, Outcome, Result, ResultStatus, SweepId, parse_record
+from farm.model.keys import (
+    AttemptFile,
+    AttemptPlace,
+    attempt_place,
+    attempts_prefix,
+    outcome_key,
+    result_key,
+    sweep_root,
+)
+from farm.ports import Records
 
 _MOST_READ = 20
 """Outcomes that are read at most: those of the cells that come last in the plan."""
 _MOST_TOLD = 5
+_FEW = 2000
+"""Cells whose attempts are listed in a moment, all of them."""
+_MOST_OPEN = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,26 +37,55 @@ class ToldFault:
     ended_at: datetime
 
 
-def recent_faults(store: Store, sweep: SweepId, plan: Plan, results: Mapping[CellId, Result]) -> tuple[ToldFault, ...]:
-    """Read the latest faults, oldest first: a listing, and a bounded number of outcomes."""
-    places = (attempt_place(key.removeprefix(sweep_root(sweep))) for key in store.records.keys(attempts_prefix(sweep)))
-    index = plan.index_by_cell
-    failed = [place for place in places if place is not None and place.cell in index and _has_failed(place, results)]
+def recent_faults(records: Records, outlined: Outline, counted: Count) -> tuple[ToldFault, ...]:
+    """Read the latest faults, oldest first: a listing or some dozens, and a bounded number of outcomes."""
+    root, index = sweep_root(outlined.sweep), outlined.index_by_cell
+    places = (attempt_place(key.removeprefix(root)) for key in _attempt_keys(records, outlined, counted))
+    failed = [
+        place for place in places if place is not None and place.cell in index and place.file is AttemptFile.OUTCOME
+    ]
     failed.sort(key=lambda place: (index[place.cell], place.attempt))
-    told = [fault for place in failed[-_MOST_READ:] if (fault := _read(store, sweep, place)) is not None]
+    results = _Results(records, outlined.sweep, counted.read)
+    latest = (place for place in reversed(failed) if not results.measures(place))
+    told = [
+        fault for place in islice(latest, _MOST_READ) if (fault := _read(records, outlined.sweep, place)) is not None
+    ]
     return tuple(sorted(told, key=lambda fault: fault.ended_at)[-_MOST_TOLD:])
 
 
-def _has_failed(place: AttemptPlace, results: Mapping[CellId, Result]) -> bool:
-    """Say whether the attempt has an outcome, and not the one that measured its cell."""
-    result = results.get(place.cell)
-    is_measured = result is not None and result.status is ResultStatus.MEASURED and result.attempt == place.attempt
-    return place.file is AttemptFile.OUTCOME and not is_measured
+def _attempt_keys(records: Records, outlined: Outline, counted: Count) -> Iterator[str]:
+    """List the attempts of a small sweep; of a big one those of cells that had trouble, and of the first open ones."""
+    prefix = attempts_prefix(outlined.sweep)
+    if counted.settled.bit_count() <= _FEW:
+        yield from records.keys(prefix)
+        return
+    tried = (outlined.index_by_cell[cell] for cell, one in counted.read.items() if one.fault or one.attempt > 1)
+    troubled = sorted({*set_bits(counted.troubled), *tried})[-_MOST_READ:]
+    open_cells = (index for index in range(len(outlined.cells)) if not counted.settled >> index & 1)
+    for index in (*troubled, *islice(open_cells, _MOST_OPEN)):
+        yield from records.keys(f"{prefix}{outlined.cells[index]}/")
 
 
-def _read(store: Store, sweep: SweepId, place: AttemptPlace) -> ToldFault | None:
+@dataclass(frozen=True, slots=True)
+class _Results:
+    records: Records
+    sweep: SweepId
+    known: Mapping[CellId, Result]
+
+    def measures(self, place: AttemptPlace) -> bool:
+        """Say whether this is the attempt that measured its cell."""
+        result = self.known.get(place.cell) or self._read(place.cell)
+        return result is not None and result.status is ResultStatus.MEASURED and result.attempt == place.attempt
+
+    def _read(self, cell: CellId) -> Result | None:
+        key = result_key(self.sweep, cell)
+        body = self.records.read(key)
+        return None if body is None else parse_record(Result, body, key)
+
+
+def _read(records: Records, sweep: SweepId, place: AttemptPlace) -> ToldFault | None:
     key = outcome_key(sweep, place.cell, place.attempt)
-    body = store.records.read(key)
+    body = records.read(key)
     outcome = None if body is None else parse_record(Outcome, body, key)
     if outcome is None or outcome.fault is None:
         return None  # evidence whose result is about to be written, or that came too late

@@ -1,7 +1,5 @@
 """farm status."""
 
-from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -11,14 +9,15 @@ from pydantic import JsonValue
 from farm import bootstrap
 from farm.bootstrap import Exchange, Settings
 from farm.cli.common import answer, json_option, store_option
+from farm.cli.counting import ArmCount, count, outline
 from farm.cli.display import live_line
 from farm.cli.finishing import place_of
 from farm.cli.open_end import hours_line
 from farm.cli.recent_faults import ToldFault, recent_faults
 from farm.cli.shards import shard_lines
 from farm.errors import TransientError
-from farm.model import CellId, Close, Lease, LiveNote, Plan, Result, ResultStatus, SweepId, parse_record, unserved
-from farm.model.keys import cancel_key, close_key, report_key, result_key, results_prefix, seal_key, settlement_key
+from farm.model import Close, Lease, LiveNote, Plan, SweepId, parse_record, unserved
+from farm.model.keys import cancel_key, close_key, report_key, seal_key, settlement_key
 from farm.ports import Store
 from farm.reporting.text import one_line
 
@@ -73,16 +72,6 @@ class Leases:
 
 
 @dataclass(frozen=True, slots=True)
-class ArmCount:
-    """One arm's cells by how they stand."""
-
-    arm: str
-    planned: int
-    measured: int
-    excluded: int
-
-
-@dataclass(frozen=True, slots=True)
 class Standing:
     """How far one sweep is."""
 
@@ -125,27 +114,6 @@ def _reason(store: Store, sweep: SweepId) -> str | None:
     return "cancelled, not settled yet" if store.records.read(cancel_key(sweep)) is not None else None
 
 
-def _results(store: Store, sweep: SweepId, plan: Plan) -> dict[CellId, Result]:
-    there = set(store.records.keys(results_prefix(sweep)))
-    keys = ((cell.id, key) for cell in plan.cells if (key := result_key(sweep, cell.id)) in there)
-    bodies = ((cell, key, store.records.read(key)) for cell, key in keys)
-    return {cell: parse_record(Result, body, key) for cell, key, body in bodies if body is not None}
-
-
-def _arms(plan: Plan, results: Mapping[CellId, Result]) -> tuple[ArmCount, ...]:
-    counts = Counter((cell.arm, results[cell.id].status) for cell in plan.cells if cell.id in results)
-    planned = Counter(cell.arm for cell in plan.cells)
-    return tuple(
-        ArmCount(
-            arm.name,
-            planned[arm.name],
-            counts[arm.name, ResultStatus.MEASURED],
-            counts[arm.name, ResultStatus.EXCLUDED],
-        )
-        for arm in plan.arms
-    )
-
-
 def _leases(settings: Settings) -> Leases:
     if settings.redis_url is None:
         return Leases(None, "FARM_REDIS_URL is not set; a local run tells it in its own terminal")
@@ -157,22 +125,24 @@ def _leases(settings: Settings) -> Leases:
 
 def standing(store: Store, sweep: SweepId, leases: Leases) -> Standing:
     """Read from the store how far a sweep is, and from the lease book, when there is one, what runs now."""
-    plan = bootstrap.known_sweep(store, sweep)
+    outlined = outline(store, sweep)
+    plan = outlined.plan
+    opening = bootstrap.opening(store, sweep)
+    counted = count(store.records, outlined, opening.shards)
     stage = _stage(store, sweep)
     running = () if stage is Stage.SEALED else leases.running(sweep)
-    results = _results(store, sweep, plan)
     return Standing(
         sweep,
         stage,
         _reason(store, sweep),
-        _arms(plan, results),
+        counted.arms,
         None if running is None else len(running),
         leases.notes(sweep, running or ()),
         leases.budget(sweep) if stage is Stage.OPEN else None,
         hours_line(plan, bootstrap.clock().now()) if stage is Stage.OPEN else None,
         leases.unserved(plan) if stage is Stage.OPEN else (),
-        shard_lines(bootstrap.opening(store, sweep), store.records),
-        () if stage is Stage.SEALED else recent_faults(store, sweep, plan, results),
+        shard_lines(opening, store.records),
+        () if stage is Stage.SEALED else recent_faults(store.records, outlined, counted),
     )
 
 
