@@ -17,4 +17,7 @@ def checked(kind: type[V], options: dict[str, JsonValue], whose: str) -> V:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"]) or "options"
-        raise SpecError(f"the {whose}, {place}: {first['msg']}") from error
+        says = first["msg"]
+        if first["type"] == "extra_forbidden" and len(first["loc"]) == 1:
+            says = f"there is no such option; those that there are: {', '.join(kind.model_fields)}"
+        raise SpecError(f"the {whose}, {place}: {says}") from error

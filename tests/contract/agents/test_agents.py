@@ -45,6 +45,9 @@ AGENTS: dict[str, Callable[[], Agent]] = {
     "gemini-cli": lambda: GeminiCliAgent({"model": "m-1"}),
     "qwen-code": lambda: QwenCodeAgent({"model": "m-1"}),
     "mini-swe-agent": lambda: MiniSweAgent({"model": "m-1"}),
+    "opencode, served": lambda: OpencodeAgent({"model": "m-1", "mcp": MCP, "skills": ["s"]}),
+    "qwen-code, served": lambda: QwenCodeAgent({"model": "m-1", "mcp": MCP, "skills": ["s"]}),
+    "gemini-cli, skilled": lambda: GeminiCliAgent({"model": "m-1", "skills": ["s"]}),
     "opencode": lambda: OpencodeAgent({"model": "m-1", "required_skill": "a"}),
     "scripted": lambda: ScriptedAgent({"scripts": {"*": [{"say": "hi"}]}}),
     "command, text": lambda: CommandAgent({"argv": ["cli"]}),
@@ -174,22 +177,35 @@ def test_normalised_options_are_json_and_make_the_same_agent(make: Callable[[], 
     assert again.launch(a_request()) == agent.launch(a_request())
 
 
+OFFERS: dict[Callable[[dict[str, Any]], Agent], set[str]] = {
+    AiderAgent: set(),
+    ClaudeCodeAgent: {"effort", "most_turns", "allowed_tools", "denied_tools", "skills", "plugins", "mcp"},
+    CodexAgent: {"effort", "skills", "mcp"},
+    GeminiCliAgent: {"most_turns", "denied_tools", "skills"},
+    MiniSweAgent: {"most_turns"},
+    OpencodeAgent: {"denied_tools", "skills", "mcp"},
+    QwenCodeAgent: {"most_turns", "denied_tools", "skills", "mcp"},
+    StandInAgent: {"most_turns", "denied_tools"},
+}
+"""What an arm may choose of what the first of them has; all of them have a model."""
+
+
+@pytest.mark.parametrize("kind", OFFERS)
+@pytest.mark.parametrize("option", sorted({*OFFERS[ClaudeCodeAgent], "unheard_of"}))
+def test_an_option_that_an_agent_does_not_have_is_one_clear_error(
+    kind: Callable[[dict[str, Any]], Agent], option: str
+) -> None:
+    with pytest.raises(SpecError) as caught:
+        kind({"model": "m-1", option: {"wrong": 1}})
+    assert re.match(rf"the agent '[a-z-]+', {option}(\.wrong)?: ", str(caught.value))
+    assert ("there is no such option" in str(caught.value)) == (option not in OFFERS[kind])
+
+
 @pytest.mark.parametrize(
-    ("kind", "options"),
-    [
-        (ScriptedAgent, {"scripts": {"*": []}}),
-        (CommandAgent, {"argv": ["cli"]}),
-        (ClaudeCodeAgent, {"model": "m-1"}),
-        (CodexAgent, {"model": "m-1"}),
-        (MiniSweAgent, {"model": "m-1"}),
-        (OpencodeAgent, {"model": "m-1"}),
-        (GeminiCliAgent, {"model": "m-1"}),
-        (AiderAgent, {"model": "m-1"}),
-        (QwenCodeAgent, {"model": "m-1"}),
-    ],
+    ("kind", "options"), [(ScriptedAgent, {"scripts": {"*": []}}), (CommandAgent, {"argv": ["cli"]})]
 )
 def test_an_unknown_option_is_a_spec_error(kind: Callable[[dict[str, Any]], Agent], options: dict[str, Any]) -> None:
-    with pytest.raises(SpecError, match="unheard_of"):
+    with pytest.raises(SpecError, match="unheard_of: there is no such option"):
         kind({**options, "unheard_of": 1})
 
 

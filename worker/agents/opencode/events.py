@@ -22,6 +22,9 @@ from worker.session import SessionProgress
 
 _STOP = "stop"
 _WANTS_TOOLS = "tool-calls"
+_MOST_LOG = 1 << 16
+"""What is kept of the beginning of its log, where it tells what became of servers."""
+_UNAVAILABLE = b'message="server unavailable" key=%s '
 _REJECTED = "rejected permission"
 """What stands in the error of a tool that was refused."""
 
@@ -29,8 +32,10 @@ _REJECTED = "rejected permission"
 class OpencodeParser:
     """Reads one session."""
 
-    def __init__(self, name: str, required_skill: str | None) -> None:
+    def __init__(self, name: str, required_skill: str | None, servers: tuple[str, ...] = ()) -> None:
         self._name = name
+        self._servers = servers
+        self._log = bytearray()
         self._skill = None if required_skill is None else SkillProof(required_skill)
         self._lines = JsonLines()
         self._stderr = Tail()
@@ -47,6 +52,7 @@ class OpencodeParser:
     def feed(self, stream: Stream, chunk: bytes) -> None:
         if stream is Stream.STDERR:
             self._stderr.feed(chunk)
+            self._log += chunk[: _MOST_LOG - len(self._log)]
         else:
             self._take(self._lines.feed(chunk))
 
@@ -55,6 +61,9 @@ class OpencodeParser:
 
     def finish(self, exit_: ProcessExit) -> SessionReport:
         self._take(self._lines.close())
+        for server in self._servers:
+            if _UNAVAILABLE % server.encode() in self._log:
+                self._fault(f"the MCP server {server!r} of the arm did not answer")
         heard = self._heard()
         end = ending(exit_, heard)
         return SessionReport(

@@ -4,6 +4,7 @@ Measured with 0.24.4; what looks odd has a reason:
 
 - The prompt goes by standard input and instructions by a file of its user's: an argument holds 128 KiB at most.
 - Its settings are those of the system, which win over the workspace's: those could turn hooks on again.
+- Of the workspace's own servers none is started: only those whose names it is given are allowed, also where none is.
 - Each flag once: one that is repeated crashes it.
 - A request that was turned away it sends seven times, which takes a minute and a half and can't be changed; the
   retries that its client would do for each of them are off.
@@ -15,17 +16,20 @@ from typing import Annotated, Self
 
 from pydantic import Field, JsonValue, model_validator
 
-from farm.model import Value, Wire
+from farm.model import Name, Value, Wire
 from worker.agents.options import ExactVersion, ModelId, ensure_known
 from worker.agents.qwen_code.events import QwenCodeParser
+from worker.agents.servers import MOST_SERVERS, McpServer
 from worker.options import checked
-from worker.session import AGENT, DOOR_KEY, DOOR_URL, HOME, AgentProgram, Launch, SessionRequest
+from worker.session import AGENT, DOOR_KEY, DOOR_URL, HOME, AgentProgram, Launch, SessionRequest, asset_path
 
 KIND = "qwen-code"
 TESTED_VERSION = "0.24.4"
 
 _INSTRUCTIONS = ".qwen/QWEN.md"
+_SERVERS = ".farm/servers.json"
 _SETTINGS = ".farm/settings.json"
+_START_MS = 30_000
 _DIALECTS = {
     Wire.CHAT: "openai",
     Wire.RESPONSES: "openai-responses",
@@ -46,6 +50,11 @@ class QwenCodeOptions(Value):
     model: ModelId
     most_turns: Annotated[int, Field(ge=1)] | None = None
     denied_tools: tuple[Tool, ...] = ()
+    skills: tuple[Name, ...] = ()
+    """Assets of the arm that hold skills: `<name>/SKILL.md`. One of the workspace with the same name wins."""
+    mcp: Annotated[dict[Name, McpServer], Field(max_length=MOST_SERVERS)] = {}
+    """Servers of the arm; no others are started. A session ends as `stream_invalid` when one of them did not answer
+    within 30 s."""
     env: dict[str, str] = {}
 
     @model_validator(mode="after")
@@ -59,32 +68,34 @@ class QwenCodeAgent:
 
     version = "1"
     wires: tuple[Wire, ...] = tuple(_DIALECTS)
-    assets: tuple[str, ...] = ()
 
     def __init__(self, options: dict[str, JsonValue]) -> None:
         self._options = checked(QwenCodeOptions, options, f"agent {KIND!r}")
         self.options: dict[str, JsonValue] = self._options.model_dump(mode="json", exclude_none=True)
         self.program: AgentProgram | None = AgentProgram(KIND, self._options.version)
+        servers = (server.asset for server in self._options.mcp.values())
+        self.assets: tuple[str, ...] = tuple(dict.fromkeys((*self._options.skills, *servers)))
 
     def launch(self, request: SessionRequest) -> Launch:
-        options, instructions = self._options, request.instructions
+        options = self._options
         words = [f"{AGENT}/bin/qwen", "--output-format", "stream-json", "--approval-mode", "yolo"]
         words += ["--auth-type", _DIALECTS[request.wire or Wire.CHAT], "--model", options.model]
         if options.most_turns is not None:
             words += ["--max-session-turns", str(options.most_turns)]
+        if options.mcp:
+            words += ["--mcp-config", f"{HOME}/{_SERVERS}"]
+        words += ["--allowed-mcp-server-names", *(options.mcp or ("",))]
         return Launch(
             argv=tuple(words),
             env={**_env(options), **options.env},
             stdin=request.prompt.encode(),
-            home_files={
-                _SETTINGS: json.dumps(_settings(options)).encode(),
-                **({} if instructions is None else {_INSTRUCTIONS: instructions.encode()}),
-            },
+            home_files=_home_files(options, request.instructions),
+            starts_servers=bool(options.mcp),
             models=(options.model,),
         )
 
     def parser(self, name: str) -> QwenCodeParser:
-        return QwenCodeParser(name, self._options.version)
+        return QwenCodeParser(name, self._options.version, tuple(self._options.mcp))
 
 
 def _env(options: QwenCodeOptions) -> Mapping[str, str]:
@@ -104,11 +115,28 @@ def _env(options: QwenCodeOptions) -> Mapping[str, str]:
     }
 
 
+def _home_files(options: QwenCodeOptions, instructions: str | None) -> dict[str, bytes]:
+    files = {_SETTINGS: json.dumps(_settings(options)).encode()}
+    if options.mcp:
+        servers = {name: _server(server) for name, server in options.mcp.items()}
+        files[_SERVERS] = json.dumps({"mcpServers": servers}).encode()
+    if instructions is not None:
+        files[_INSTRUCTIONS] = instructions.encode()
+    return files
+
+
+def _server(server: McpServer) -> JsonValue:
+    program, *arguments = server.command
+    tools: dict[str, JsonValue] = {} if server.tools is None else {"includeTools": list(server.tools)}
+    return {"command": program, "args": list(arguments), "trust": True, "discoveryTimeoutMs": _START_MS, **tools}
+
+
 def _settings(options: QwenCodeOptions) -> JsonValue:
     return {
         "disableAllHooks": True,
         "general": {"enableAutoUpdate": False},
         "model": {"generationConfig": {"maxRetries": 0}},
         "privacy": {"usageStatisticsEnabled": False},
+        "skills": {"directories": [asset_path(name) for name in options.skills]},
         "tools": {"exclude": list(options.denied_tools)},
     }

@@ -29,9 +29,10 @@ _Object = dict[str, JsonValue]
 class QwenCodeParser:
     """Reads one session."""
 
-    def __init__(self, name: str, version: str) -> None:
+    def __init__(self, name: str, version: str, servers: tuple[str, ...] = ()) -> None:
         self._name = name
         self._version = version
+        self._servers = servers
         self._lines = JsonLines()
         self._stderr = Tail()
         self._results: list[_Object] = []
@@ -114,6 +115,10 @@ class QwenCodeParser:
         version = event.get("qwen_code_version")
         if version != self._version:
             self._fault(f"the stream of Qwen Code {version!r}, where the arm pins {self._version}")
+        states = {fields.text(one.get("name")): one.get("status") for one in _objects(event.get("mcp_servers"))}
+        for server in self._servers:
+            if states.get(server) != "connected":
+                self._fault(f"the MCP server {server!r} of the arm is {states.get(server, 'missing')}")
 
     def _take_answer(self, message: JsonValue) -> None:
         content = message.get("content") if isinstance(message, dict) else None
@@ -130,6 +135,10 @@ class QwenCodeParser:
 
     def _fault(self, problem: str) -> None:
         self._problem = self._problem or problem
+
+
+def _objects(listed: JsonValue) -> tuple[_Object, ...]:
+    return tuple(one for one in listed if isinstance(one, dict)) if isinstance(listed, list) else ()
 
 
 def _denied(denials: JsonValue) -> str | None:

@@ -15,6 +15,9 @@ from tests.builders.worker.working import Make, Run
 from tests.services.provider import serving
 from worker.agents.claude_code import ClaudeCodeAgent
 from worker.agents.codex import CodexAgent
+from worker.agents.gemini_cli import GeminiCliAgent
+from worker.agents.opencode import OpencodeAgent
+from worker.agents.qwen_code import QwenCodeAgent
 from worker.gateway import Upstream
 from worker.session import DOOR_KEY, Launch, SessionRequest
 
@@ -43,21 +46,37 @@ class CodexWithoutRoom(CodexAgent):
         return replace(launch, argv=argv, starts_servers=False)
 
 
-AGENTS: Mapping[str, Any] = {"claude-code": ClaudeCodeAgent, "codex": CodexAgent}
+AGENTS: Mapping[str, Any] = {
+    "claude-code": ClaudeCodeAgent,
+    "codex": CodexAgent,
+    "opencode": OpencodeAgent,
+    "qwen-code": QwenCodeAgent,
+}
 BARE: Mapping[str, Any] = {"claude-code": ClaudeWithoutRoom, "codex": CodexWithoutRoom}
-MODELS = {"claude-code": "claude-opus-5-5", "codex": "gpt-x"}
-CALLS = {"claude-code": "mcp__tools__look", "codex": "mcp__tools.look"}
+MODELS = {"claude-code": "claude-opus-5-5", "codex": "gpt-x", "gemini-cli": "gemini-2.5-pro"}
+CALLS = {
+    "claude-code": "mcp__tools__look",
+    "codex": "mcp__tools.look",
+    "opencode": "tools_look",
+    "qwen-code": "mcp__tools__look",
+}
 EVERY = pytest.mark.parametrize("kind", AGENTS)
 LOOKING = {"asset": "kit", "argv": ["python3", "{asset}/server.py"], "env": {"DEPTH": "3"}}
 
 
 @pytest.fixture
-def played(farm: Make, run: Run, agents_folder: Path) -> Callable[..., Farm]:
+def bodies() -> list[bytes]:
+    """Hold what the provider was asked."""
+    return []
+
+
+@pytest.fixture
+def played(farm: Make, run: Run, agents_folder: Path, bodies: list[bytes]) -> Callable[..., Farm]:
     """Run a cell of a real agent before a provider that has it call `tool` once; give what came of it."""
 
     def play(agents: Mapping[str, Any], kind: str, call: Mapping[str, Any], when: Any = None, **options: Any) -> Farm:
         plugins = Plugins({**GIVEN, "agents": agents})
-        pinned = agents[kind]({"model": MODELS[kind], **options})
+        pinned = agents[kind]({"model": MODELS.get(kind, "m-1"), **options})
         cell = farm(
             agent=Pin(name=kind, version=pinned.version, options=pinned.options),
             provider="acme",
@@ -66,10 +85,12 @@ def played(farm: Make, run: Run, agents_folder: Path) -> Callable[..., Farm]:
             limits=LIMITS,
             assets={"kit": {"server.py": SERVER}, "house": {"greet/SKILL.md": SKILL}},
         )
-        script = {"rules": [{"when": when or {}, "turns": [{"tools": [call]}, {"answer": "done"}]}]}
+        rule = {"when": when or {}, "turns": [{"tools": [call]}, {"answer": "done"}]}
+        script = {"rules": [rule], "default_usage": {"ordinary_input": 10, "output": 3}}
         with serving(script) as provider:
             cell.upstreams["acme"] = Upstream("acme", frozenset(Wire), provider.url, KEY)
             run(cell)
+        bodies.extend(asked.body for asked in provider.requests)
         return cell
 
     return play
@@ -89,7 +110,7 @@ def test_a_server_answers_and_has_no_door_no_network_no_key_and_nothing_to_write
     cell = played(AGENTS, kind, {"call": {"name": CALLS[kind], "input": {}}}, mcp={"tools": LOOKING})
     session = the_session(cell)
     assert (session.problem, session.final_answer) == (None, "done")
-    assert session.tool_calls == {"mcp__tools__look": 1}
+    assert session.tool_calls == {"tools_look" if kind == "opencode" else "mcp__tools__look": 1}
     found = seen(cell.artifact("session.work.events"))
     environment = found.pop("environment")
     assert found == {
@@ -102,7 +123,7 @@ def test_a_server_answers_and_has_no_door_no_network_no_key_and_nothing_to_write
     assert (environment["DEPTH"], environment["PWD"]) == ("3", "/cell/ws")
 
 
-@EVERY
+@pytest.mark.parametrize("kind", BARE)
 def test_without_the_room_the_same_server_reaches_the_door_and_writes_the_workspace(
     played: Callable[..., Farm], kind: str
 ) -> None:
@@ -117,7 +138,7 @@ def test_without_the_room_the_same_server_reaches_the_door_and_writes_the_worksp
 def test_a_server_that_does_not_start_is_told_with_the_session(played: Callable[..., Farm], kind: str) -> None:
     broken = {**LOOKING, "argv": ["python3", "{asset}/nowhere.py"]}
     session = the_session(played(AGENTS, kind, {"run": {"command": "true"}}, mcp={"tools": broken}))
-    assert session.reason == {"claude-code": "stream_invalid", "codex": "crashed"}[kind]
+    assert session.reason == ("crashed" if kind == "codex" else "stream_invalid")
     assert session.problem is not None
     assert "MCP server" in session.problem
 
@@ -138,6 +159,17 @@ def test_codex_is_told_of_a_folder_of_skills(played: Callable[..., Farm]) -> Non
     events = cell.artifact("session.work.events")
     assert b"Say PLATYPUS." in events
     assert b"Read-only file system" in events
+
+
+@pytest.mark.parametrize(
+    ("agent", "kind"), [(GeminiCliAgent, "gemini-cli"), (OpencodeAgent, "opencode"), (QwenCodeAgent, "qwen-code")]
+)
+def test_a_skill_of_the_arm_reaches_the_model_when_it_asks_for_it(
+    played: Callable[..., Farm], bodies: list[bytes], agent: Any, kind: str
+) -> None:
+    session = the_session(played({kind: agent}, kind, {"skill": {"name": "greet"}}, skills=["house"]))
+    assert (session.problem, session.final_answer) == (None, "done")
+    assert [b"Say PLATYPUS." in body for body in bodies] == [False, True]
 
 
 def test_a_folder_of_skills_is_loaded_and_can_not_be_changed(played: Callable[..., Farm]) -> None:

@@ -65,6 +65,16 @@ def test_a_prompt_goes_by_standard_input_as_it_is(prompt: str) -> None:
     assert (launch.stdin, launch.argv) == (prompt.encode(), an_agent().launch(a_request()).argv)
 
 
+def test_the_skills_of_the_arm_are_its_users_own() -> None:
+    agent = an_agent(skills=["house"])
+    assert (agent.assets, agent.launch(a_request()).home_links) == (
+        ("house",),
+        {".gemini/skills": "/cell/assets/house"},
+    )
+    with pytest.raises(SpecError, match="the agent 'gemini-cli', skills: "):
+        an_agent(skills=["house", "garden"])
+
+
 def test_instructions_are_its_users_own_below_the_private_home() -> None:
     launch = an_agent().launch(a_request(instructions="Be brief."))
     assert launch.home_files[".gemini/GEMINI.md"] == b"Be brief."

@@ -31,6 +31,8 @@ def test_a_plain_arm_makes_this_command_line_and_this_configuration() -> None:
         "model": "farm/m1",
         "small_model": "farm/m1",
         "permission": {"*": "allow", "webfetch": "deny", "websearch": "deny"},
+        "skills": {"paths": []},
+        "mcp": {},
         "instructions": ["/cell/ws/AGENTS.md"],
         "provider": {
             "farm": {
@@ -40,6 +42,24 @@ def test_a_plain_arm_makes_this_command_line_and_this_configuration() -> None:
             }
         },
     }
+
+
+def test_what_the_arm_brings_is_named_by_its_place_and_servers_start_in_their_room() -> None:
+    server = {"asset": "kit", "argv": ["python3", "{asset}/server.py"], "tools": ["find"]}
+    agent = an_agent(skills=["house"], mcp={"lookup": server}, denied_tools=["bash"])
+    launch = agent.launch(a_request())
+    assert (agent.assets, launch.starts_servers) == (("house", "kit"), True)
+    assert launch.argv[-3:] == ("--print-logs", "--log-level", "WARN")
+    found = json.loads(launch.home_files[CONFIG])
+    assert found["skills"] == {"paths": ["/cell/assets/house"]}
+    command = ["/.server", "python3", "/cell/assets/kit/server.py"]
+    assert found["mcp"] == {"lookup": {"type": "local", "command": command, "enabled": True, "timeout": 30000}}
+    rules = [("*", "allow"), ("lookup_*", "deny"), ("lookup_find", "allow"), ("bash", "deny")]
+    assert list(found["permission"].items()) == rules
+
+
+def test_it_finds_the_program_that_its_searches_need_and_would_download() -> None:
+    assert an_agent().launch(a_request()).home_links == {".cache/opencode/bin/rg": "/opt/agent/bin/rg"}
 
 
 @pytest.mark.parametrize(

@@ -133,3 +133,10 @@ def test_a_skill_is_proven_by_its_tool(event: dict, reason: str) -> None:
 def test_other_recorded_failures_have_their_reason(name: str, reason: str) -> None:
     report = played(an_agent(), f"opencode.{name}")
     assert (report.reason, report.final_answer) == (reason, None)
+
+
+@pytest.mark.parametrize(("log", "reason"), [("key=kit type=local", "stream_invalid"), ("key=kit-2 type", "success")])
+def test_a_server_of_the_arm_that_did_not_start_is_told_by_its_log_alone(log: str, reason: str) -> None:
+    said = f'level=WARN run=1 message="server unavailable" {log} status=failed\n'.encode()
+    agent = an_agent(mcp={"kit": {"asset": "kit", "argv": ["{asset}/server"]}})
+    assert heard(agent, lines(START, SAID, finish()), stderr=said).reason == reason

@@ -22,13 +22,14 @@ def settings(**options):
 def test_a_plain_arm_makes_this_command_line_and_these_settings() -> None:
     assert an_agent().launch(a_request()).argv == (
         *("/opt/agent/bin/qwen", "--output-format", "stream-json", "--approval-mode", "yolo"),
-        *("--auth-type", "openai", "--model", "qwen3-x"),
+        *("--auth-type", "openai", "--model", "qwen3-x", "--allowed-mcp-server-names", ""),
     )
     assert settings() == {
         "disableAllHooks": True,
         "general": {"enableAutoUpdate": False},
         "model": {"generationConfig": {"maxRetries": 0}},
         "privacy": {"usageStatisticsEnabled": False},
+        "skills": {"directories": []},
         "tools": {"exclude": []},
     }
 
@@ -58,9 +59,28 @@ def test_its_settings_are_those_of_the_system_so_that_a_workspace_changes_none()
     assert env["QWEN_CODE_NO_RELAUNCH"] == "true"
 
 
+def test_what_the_arm_brings_is_named_by_its_place_and_servers_start_in_their_room() -> None:
+    server = {"asset": "kit", "argv": ["python3", "{asset}/server.py"], "tools": ["find"]}
+    agent = an_agent(skills=["house"], mcp={"lookup": server})
+    launch = agent.launch(a_request())
+    assert (agent.assets, launch.starts_servers) == (("house", "kit"), True)
+    assert launch.argv[-4:] == (
+        *("--mcp-config", "/home/agent/.farm/servers.json"),
+        *("--allowed-mcp-server-names", "lookup"),
+    )
+    assert settings(skills=["house"])["skills"] == {"directories": ["/cell/assets/house"]}
+    assert json.loads(launch.home_files[".farm/servers.json"])["mcpServers"]["lookup"] == {
+        "command": "/.server",
+        "args": ["python3", "/cell/assets/kit/server.py"],
+        "trust": True,
+        "discoveryTimeoutMs": 30000,
+        "includeTools": ["find"],
+    }
+
+
 def test_caps_and_denied_tools_are_those_of_the_arm_and_each_flag_stands_once() -> None:
     words = an_agent(most_turns=3).launch(a_request()).argv
-    assert words[-2:] == ("--max-session-turns", "3")
+    assert words[words.index("--max-session-turns") + 1] == "3"
     flags = [word for word in words if word.startswith("--")]
     assert len(flags) == len(set(flags))
     assert settings(denied_tools=["edit"])["tools"] == {"exclude": ["edit"]}

@@ -96,3 +96,17 @@ def test_two_results_are_no_result_and_a_crash_is_explained_by_its_last_words() 
     assert heard(AGENT, lines(INIT, DONE, DONE)).reason == "two_terminals"
     crash = heard(AGENT, lines(INIT), exited(1), stderr=b"boom")
     assert (crash.problem or "").endswith("without a terminal event: boom")
+
+
+@pytest.mark.parametrize(
+    ("listed", "says"),
+    [
+        ([{"name": "kit", "status": "connected"}], None),
+        ([{"name": "kit", "status": "disconnected"}], "the MCP server 'kit' of the arm is disconnected"),
+        ([{"name": "other", "status": "connected"}], "the MCP server 'kit' of the arm is missing"),
+        (None, "the MCP server 'kit' of the arm is missing"),
+    ],
+)
+def test_a_server_of_the_arm_that_is_not_there_is_a_fault(listed: object, says: str | None) -> None:
+    agent = QwenCodeAgent({"model": "m", "mcp": {"kit": {"asset": "kit", "argv": ["{asset}/server"]}}})
+    assert heard(agent, lines({**INIT, "mcp_servers": listed}, DONE)).problem == says
