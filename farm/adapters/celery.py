@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from celery import Celery
 from kombu import Exchange, Queue
 from kombu.exceptions import OperationalError
+from kombu.transport import TRANSPORT_ALIASES
 from pydantic import JsonValue
 
 from farm.errors import SpecError, TransientError
@@ -69,6 +70,8 @@ _ON_RABBITMQ: dict[str, object] = {
 _PING_S = 5
 _REFUSALS = {403, 530}
 """AMQP's codes of who is not let in, and of a virtual host that is not there."""
+_PATIENT = "farm.adapters.celery_transport:PatientTransport"
+"""By name: it is imported by whoever connects."""
 _RETRY = {"max_retries": 1, "interval_start": 0.1, "interval_step": 0.2, "interval_max": 0.5}
 
 
@@ -93,6 +96,7 @@ def broker_url(farm_url: str) -> str:
 def make_app(farm_url: str) -> Celery:
     """Make the Celery app that senders and workers share; nothing is asked of the broker yet."""
     url = broker_url(farm_url)
+    TRANSPORT_ALIASES.update(dict.fromkeys(("redis", "rediss"), _PATIENT))
     app = Celery("farm", broker=url, set_as_current=False)
     app.conf.update(_SETTINGS | (_ON_RABBITMQ if url.startswith("amqp") else _ON_REDIS))
     return app
