@@ -9,7 +9,7 @@ import pytest
 
 from farm.adapters.celery import CeleryDispatcher, make_app
 from farm.adapters.redis import RedisFarm, connect
-from farm.model import Ticket
+from farm.model import CellEvent, EventKind, SweepId, Ticket
 from farm.testing.coordination import (
     DispatcherSuite,
     DrainOrderSuite,
@@ -83,6 +83,16 @@ class TestRedisEvents(EventSuite):
     @pytest.fixture
     def events(self, farm: RedisFarm):
         return farm.events
+
+
+def test_what_another_version_says_is_left_alone(farm: RedisFarm, server: RedisServer) -> None:
+    known = CellEvent(kind=EventKind.FINISHED, index=1, attempt=1)
+    with server.client() as client:
+        client.rpush("farm:events:s", json.dumps({"kind": "rested"}), known.model_dump_json())
+        client.hset("farm:hosts:facts", "newer/1", json.dumps({"id": "newer/1", "colour": "red"}))
+        client.zadd("farm:hosts:deadlines", {"newer/1": 1e15})
+    assert farm.events.receive(SweepId("s"), 1.0) == (known,)
+    assert farm.hosts.live() == ()
 
 
 class TestRedisLeadership(LeadershipSuite):

@@ -4,7 +4,8 @@ import time
 from typing import cast
 
 from farm.adapters.redis.server import Server
-from farm.model import CellEvent, SweepId, parse_record
+from farm.adapters.redis.told import read_each
+from farm.model import CellEvent, SweepId
 
 _MOST_AT_ONCE = 1000
 _LONGEST_BLOCK_S = 5.0
@@ -31,7 +32,7 @@ class RedisEvents:
         told = self._take(sweep)
         while not told and (left := until - time.monotonic()) > 0:
             told = self._wait(sweep, min(left, _LONGEST_BLOCK_S))
-        return tuple(parse_record(CellEvent, hint.encode(), _key(sweep)) for hint in told)
+        return tuple(read_each(CellEvent, told))
 
     def _take(self, sweep: SweepId) -> list[str]:
         with self._server.answering() as client:

@@ -1,6 +1,7 @@
 """Heartbeats of hosts, and orders to them."""
 
 from farm.adapters.redis.server import Server, milliseconds
+from farm.adapters.redis.told import read_each
 from farm.model import DrainOrder, Host, canonical_json, parse_record
 
 _KEYS = ("farm:hosts:deadlines", "farm:hosts:facts")
@@ -21,8 +22,7 @@ class RedisHosts:
 
     def live(self) -> tuple[Host, ...]:
         told: list[str] = self._hosts.run(_KEYS)
-        hosts = (parse_record(Host, facts.encode(), _KEYS[1]) for facts in told)
-        return tuple(sorted(hosts, key=lambda host: host.id))
+        return tuple(sorted(read_each(Host, told), key=lambda host: host.id))
 
 
 class RedisDrainOrders:

@@ -1,8 +1,8 @@
 """Live notes: one hash a sweep."""
 
 from farm.adapters.redis.server import Server
-from farm.errors import IntegrityError
-from farm.model import CellId, LiveNote, SweepId, canonical_json, parse_record
+from farm.adapters.redis.told import read_each
+from farm.model import CellId, LiveNote, SweepId, canonical_json
 
 _KEPT_S = 86_400
 """What nobody drops goes away by itself, a day after the sweep's last note."""
@@ -32,12 +32,4 @@ class RedisLiveNotes:
     def all(self, sweep: SweepId) -> tuple[LiveNote, ...]:
         with self._server.answering() as client:
             told = client.hgetall(live_key(sweep))
-        return tuple(note for _, body in sorted(told.items()) if (note := _read(str(body))) is not None)
-
-
-def _read(body: str) -> LiveNote | None:
-    """Read a note; one of another version of the farm is nobody's loss."""
-    try:
-        return parse_record(LiveNote, body.encode(), "a live note")
-    except IntegrityError:
-        return None
+        return tuple(read_each(LiveNote, (str(body) for _, body in sorted(told.items()))))
