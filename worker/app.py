@@ -78,6 +78,7 @@ def _select(queues: frozenset[str]) -> None:
 @signals.worker_ready.connect
 def _start_heart(sender: Any, **_: object) -> None:  # noqa: ANN401 (celery's consumer has no type)
     bootstrap.watch_lifeline()
+    bootstrap.make_rounds().start()
     if _process.duty is None:
         return
 

@@ -1,5 +1,6 @@
 """The worker's composition root: here, and nowhere else in `worker`, adapters are named and settings are read."""
 
+import functools
 import os
 import secrets
 import signal
@@ -35,6 +36,7 @@ from worker.health.floor import Keeper
 from worker.health.git_probe import git_probe
 from worker.health.heartbeat import Heartbeat, skew_s
 from worker.health.machine import look_at_machine
+from worker.health.rounds import Rounds
 from worker.health.shutdown import ShutdownFlag, SignalsOrShutdown
 from worker.health.suspension import STREAK, Suspension
 from worker.health.trial import Trial
@@ -236,9 +238,18 @@ def ensure_fit() -> None:
         raise SpecError("this host can't run cells:\n  " + "\n  ".join(lines))
 
 
-def clear_root() -> int:
+def clear_root() -> None:
     """Clear away what dead workers left in the work root, once what their sessions had said is in the store."""
-    store, clock = open_store(), system_clock.SystemClock()
+    _clear(open_store())
+
+
+def make_rounds() -> Rounds:
+    """Build what goes on clearing while this worker lives: one of its slots may die."""
+    return Rounds(functools.partial(_clear, open_store()), system_clock.SystemClock())
+
+
+def _clear(store: Store) -> int:
+    clock = system_clock.SystemClock()
     until_s = clock.monotonic() + _CLEARING_S
     janitor = Janitor(Truth(store.blobs, store.records), redactor(), clock, until_s)
     return clear_leftovers(read_settings().root, janitor.look)

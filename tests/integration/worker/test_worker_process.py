@@ -13,6 +13,7 @@ from farm.adapters.redis import connect
 from farm.model import AttemptCleanup, FaultKind, parse_record
 from farm.model.keys import attempt_cleanup_key
 from sandbox.backends.bubblewrap import Bubblewrap
+from tests.builders.faulty import processes
 from tests.builders.worker.asking import asks
 from tests.builders.worker.farm import Farm
 from tests.builders.worker.process import FolderStore, RealSweep, WorkerProcess
@@ -151,6 +152,26 @@ def test_kill_9_of_the_main_process_ends_every_process_of_its_cells_and_loses_no
         assert b"so far" in real.farm.blobs.get(left.artifacts[0].digest)
         assert real.outcome() is None
         wait_until(lambda: not real.leases.live(real.farm.sweep), 20)
+
+
+def test_what_a_killed_slot_leaves_is_cleared_while_its_worker_lives(
+    sweep: Start, worker: Worker, mark: str, root: Path
+) -> None:
+    real = sweep(*sleeps(mark))
+    with worker() as one:
+        one.wait_until_ready()
+        real.send()
+        wait_until(lambda: len(marked(mark)) >= 2)
+        slots = [tree for tree in processes() if tree.parent == one.process.pid and "celery" in tree.command]
+        for slot in slots:
+            os.kill(slot.pid, signal.SIGKILL)
+        wait_until(lambda: marked(mark) == [], 5)
+        wait_until(lambda: list(root.glob("cells/*/*")) == [], 15)
+        assert one.process.poll() is None
+        key = attempt_cleanup_key(real.farm.sweep, real.farm.plan.cells[0].id, 1)
+        wait_until(lambda: real.farm.records.read(key) is not None)
+        left = parse_record(AttemptCleanup, real.farm.records.read(key) or b"", key)
+        assert b"so far" in real.farm.blobs.get(left.artifacts[0].digest)
 
 
 def test_kill_9_of_the_main_process_ends_the_translator_of_its_slot(
