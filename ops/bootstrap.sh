@@ -16,7 +16,8 @@ need() { command -v "$1" >/dev/null 2>&1 || missing="$missing $2"; }
 need bwrap bubblewrap
 need git git
 need cc "gcc libc6-dev"
-# the farm itself runs on the Valkey of the locked packages; the tests also want Redis, RabbitMQ, node for a preset's check, npm for agents' programs
+# the farm itself runs on the Valkey of the locked packages; the tests also want Redis, RabbitMQ, node for a preset's check, npm for agents' programs,
+# and what turns clocks and cuts networks
 if [ "$kind" = dev ]; then
   need redis-server redis-server
   need /usr/lib/rabbitmq/bin/rabbitmq-server rabbitmq-server
@@ -25,6 +26,9 @@ if [ "$kind" = dev ]; then
   need dockerd docker.io
   need docker docker.io
   need busybox busybox-static
+  need faketime faketime
+  need ip iproute2
+  need nft nftables
 fi
 "$python" -c 'import venv, ensurepip' 2>/dev/null || missing="$missing python3-venv"
 

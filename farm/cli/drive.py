@@ -13,7 +13,7 @@ from farm import bootstrap
 from farm.bootstrap import Exchange
 from farm.coordinator.loop import Coordinator, CoordinatorEnd
 from farm.coordinator.mandate import Mandate
-from farm.coordinator.ports import CoordinatorPorts
+from farm.coordinator.ports import CoordinatorPorts, Rhythm
 from farm.coordinator.progress import Progress
 from farm.coordinator.submit import ShardPlace, submit, submit_shard
 from farm.errors import ConflictError, TransientError
@@ -63,7 +63,9 @@ def live_notes(drive: Drive) -> tuple[LiveNote, ...]:
         return ()
 
 
-def coordinate(drive: Drive, should_stop: Callable[[], bool], show: Callable[[Progress], None]) -> CoordinatorEnd:
+def coordinate(
+    drive: Drive, should_stop: Callable[[], bool], show: Callable[[Progress], None], rhythm: Rhythm | None = None
+) -> CoordinatorEnd:
     """Lead the sweep until it ends or `should_stop`; raises ConflictError while another coordinator leads it."""
     exchange = drive.exchange
     ports = CoordinatorPorts(
@@ -78,7 +80,7 @@ def coordinate(drive: Drive, should_stop: Callable[[], bool], show: Callable[[Pr
         leadership=exchange.leadership,
         clock=drive.clock,
     )
-    return Coordinator(drive.sweep, holder(), ports, mandate=Mandate(drive.shard, drive.budget)).run(should_stop, show)
+    return Coordinator(drive.sweep, holder(), ports, rhythm, Mandate(drive.shard, drive.budget)).run(should_stop, show)
 
 
 def coordinate_in_turn(

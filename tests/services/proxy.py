@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPException
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 _OURS = {"connection", "transfer-encoding", "expect"}
@@ -23,6 +23,10 @@ class Exchange:
     answer: bytes = b""
     is_cut: bool = False
     """Set by a trick: the server gets the request, and the client no answer."""
+    is_dropped: bool = False
+    """Set by a trick: nobody gets anything."""
+    is_truncated: bool = False
+    """Set by a trick: the client gets half of the answer's body."""
 
 
 Trick = Callable[[Exchange], None]
@@ -31,8 +35,8 @@ Trick = Callable[[Exchange], None]
 class Proxy(ThreadingHTTPServer):
     """A running proxy in front of the loopback port `upstream_port`; `trick` sees each request first."""
 
-    def __init__(self, upstream_port: int, trick: Trick) -> None:
-        super().__init__(("127.0.0.1", 0), _Relay)
+    def __init__(self, upstream_port: int, trick: Trick, host: str) -> None:
+        super().__init__((host, 0), _Relay)
         self.upstream_port = upstream_port
         self.trick = trick
 
@@ -53,22 +57,30 @@ class _Relay(BaseHTTPRequestHandler):
         if exchange.status is not None:
             self._reply(exchange.status, {}, exchange.answer)
             return
-        upstream = HTTPConnection("127.0.0.1", self.server.upstream_port, timeout=30)
-        upstream.request(exchange.method, exchange.path, exchange.body, exchange.headers)
-        response = upstream.getresponse()
-        answer = response.read()
-        upstream.close()
-        if exchange.is_cut:
+        if exchange.is_dropped:
             self.close_connection = True
             return
-        self._reply(response.status, dict(response.getheaders()), answer)
+        upstream = HTTPConnection("127.0.0.1", self.server.upstream_port, timeout=30)
+        try:
+            upstream.request(exchange.method, exchange.path, exchange.body, exchange.headers)
+            response = upstream.getresponse()
+            answer = response.read()
+        except (OSError, HTTPException):  # there is no server now
+            self.close_connection = True
+            return
+        finally:
+            upstream.close()
+        self.close_connection = self.close_connection or exchange.is_cut or exchange.is_truncated
+        if not exchange.is_cut:
+            kept = len(answer) // 2 if exchange.is_truncated else len(answer)
+            self._reply(response.status, dict(response.getheaders()), answer, kept)
 
     do_GET = do_PUT = do_HEAD = do_DELETE = do_POST = relay  # noqa: N815 (http.server's names)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (http.server's name)
         pass
 
-    def _reply(self, status: int, headers: dict[str, str], body: bytes) -> None:
+    def _reply(self, status: int, headers: dict[str, str], body: bytes, kept: int | None = None) -> None:
         self.send_response(status)
         for name, value in headers.items():
             if name.lower() not in {*_OURS, "content-length", "date", "server"}:
@@ -77,13 +89,13 @@ class _Relay(BaseHTTPRequestHandler):
         self.send_header("Content-Length", length)
         self.end_headers()
         if self.command != "HEAD":
-            self.wfile.write(body)
+            self.wfile.write(body[:kept])
 
 
 @contextmanager
-def a_proxy(upstream_port: int, trick: Trick) -> Iterator[Proxy]:
+def a_proxy(upstream_port: int, trick: Trick, host: str = "127.0.0.1") -> Iterator[Proxy]:
     """Run a proxy while the block runs."""
-    with Proxy(upstream_port, trick) as proxy:
+    with Proxy(upstream_port, trick, host) as proxy:
         thread = threading.Thread(target=proxy.serve_forever, args=(0.05,))
         thread.start()
         try:

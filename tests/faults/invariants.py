@@ -1,0 +1,94 @@
+"""What must hold after every fault, whatever it was: nothing lost, doubled or changed, and nothing left running.
+
+I1 one result a cell; I2 digests are the stored bytes'; I3 no cell is lost; I4 nothing is left running; I5 only the
+holder of the fence writes; I7 what stood stands, and the end is in its order; I8 each claim is accounted for; I10 no
+wrong result. I6 (windows) and I9 (the time that a stop takes) are the strikes' own to look at.
+"""
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from farm.model import Result, parse_record
+from farm.model.keys import result_key
+from tests.builders.auditor import Audited, audit
+from tests.faults.sweep import Sweep
+
+
+@dataclass(frozen=True)
+class Expected:
+    """How the sweep is to end; by default every cell is measured."""
+
+    lost: frozenset[str] = frozenset()
+    """Cells whose result is a fault."""
+    is_cancelled: bool = False
+    """Cells may have no result: a person said so."""
+
+
+def seen(sweep: Sweep) -> Audited:
+    """Look at the records that stand now, without their blobs; what is broken already is told at once."""
+    audited = audit(sweep.records, None, sweep.id)
+    assert audited.violations == (), audited.told
+    return audited
+
+
+def broken(sweep: Sweep, earlier: Audited | None, expected: Expected) -> list[str]:
+    """Name every invariant that does not hold; what stood `earlier` must stand still."""
+    digests = {} if earlier is None else earlier.digests
+    found = audit(sweep.records, sweep.fleet.store().blobs, sweep.id, digests)
+    return [*found.told.splitlines(), *_lost(sweep, expected), *_doubled(sweep), *left_running(sweep)]
+
+
+def _lost(sweep: Sweep, expected: Expected) -> Iterable[str]:
+    for cell in sweep.plan.cells:
+        key = result_key(sweep.id, cell.id)
+        body = sweep.records.read(key)
+        if body is None:
+            if not expected.is_cancelled:
+                yield f"I3 {cell.id}: it has no result"
+            continue
+        result = parse_record(Result, body, key)
+        if (result.fault is not None) != (cell.id in expected.lost):
+            yield f"I3 {cell.id}: its result has the fault {result.fault}"
+        outcome = sweep.outcomes(cell.id).get(result.attempt)
+        if outcome is None or (outcome.evidence is not None and not outcome.is_usable):
+            yield f"I10 {cell.id}: its result is not usable"
+
+
+def _doubled(sweep: Sweep) -> Iterable[str]:
+    for cell in sweep.plan.cells:
+        measured = [number for number, outcome in sweep.outcomes(cell.id).items() if outcome.evidence is not None]
+        if len(measured) > 1:
+            yield f"I1 {cell.id}: it was measured in attempts {measured}"
+
+
+def left_running(sweep: Sweep) -> list[str]:
+    """Name what a sweep left on this machine: processes, folders, mounts, control groups."""
+    fleet = sweep.fleet
+    known = {os.getpid()}.union(*(host.tree() for host in fleet.hosts.values()))
+    left = [f"I4: process {told} is left" for told in _processes({sweep.shape.mark, fleet.mark}, known)]
+    for host in fleet.hosts.values():
+        places = (path for area in ("cells", "stage", "disks") for path in host.root.glob(f"{area}/*/*"))
+        left += [f"I4: {path} is left" for path in places]
+    mounts = [line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()]
+    left += [
+        f"I4: {place} is mounted"
+        for place in mounts
+        if any(place.startswith(f"{host.root}/") for host in fleet.hosts.values())
+    ]
+    return left
+
+
+def _processes(marks: set[str], known: set[int]) -> Iterable[str]:
+    """Name the processes that carry a mark in their words or their environment, and are none of the fleet's."""
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) in known:
+            continue
+        try:
+            told = (entry / "cmdline").read_bytes() + b"\0\0" + (entry / "environ").read_bytes()
+            state = (entry / "stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            continue
+        if state != "Z" and any(mark.encode() in told for mark in marks):
+            yield f"{entry.name} ({told.partition(bytes(2))[0].replace(bytes(1), b' ').decode(errors='replace')[:200]})"
