@@ -21,7 +21,7 @@ class Fleet:
     """The hosts as they last beat."""
 
     slots: int = 0
-    """Of those that take from one of the sweep's queues."""
+    """Of those that take from one of the sweep's queues now."""
     idle: frozenset[str] = frozenset()
     """The queues that a host takes from which has a slot free."""
     unserved: str | None = None
@@ -32,8 +32,8 @@ class Fleet:
     def of(cls, hosts: Sequence[Host], plan: Plan, queues: CellQueues) -> "Fleet":
         """Sum up the live hosts."""
         return cls(
-            slots=sum(host.slots for host in hosts if queues.served((host,))),
-            idle=queues.served(host for host in hosts if host.slots > host.busy),
+            slots=sum(host.slots for host in queues.able(hosts) if host.left_s != 0),
+            idle=queues.served(host for host in hosts if host.slots > host.busy and host.left_s != 0),
             unserved=next(unserved(plan, hosts), None),
             problem=next((f"{host.id}: {host.problem}" for host in hosts if host.problem is not None), None),
             hindrance=next((f"{host.id}: {host.hindrance}" for host in hosts if host.hindrance is not None), None),

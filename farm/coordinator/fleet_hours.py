@@ -2,22 +2,24 @@
 
 from collections.abc import Iterable
 
+from farm.coordinator.queues import CellQueues
 from farm.model import Host, Plan
 from farm.model.time_window import calendars, left_s
 from farm.ports import LeaseBook
 
 
 class FleetHours:
-    """The time windows of one sweep and of the hosts."""
+    """The time windows of one sweep and of the hosts that can run its cells."""
 
     def __init__(self, plan: Plan, leases: LeaseBook) -> None:
         self._windows = calendars(plan.windows)
         self._leases = leases
+        self._queues = CellQueues(plan)
 
     def left_s(self, hosts: Iterable[Host]) -> float | None:
         """Say for how long a cell may run that begins now; 0: none may begin; None: for ever."""
         own_s = left_s(self._windows, self._leases.now()) if self._windows else None
-        lives = [host.left_s for host in hosts if host.hindrance is None]
+        lives = [host.left_s for host in self._queues.able(hosts) if host.hindrance is None]
         # while no host works nobody knows when the next one closes
         fleet_s = None if not lives or None in lives else max(life for life in lives if life is not None)
         return min((end for end in (own_s, fleet_s) if end is not None), default=None)

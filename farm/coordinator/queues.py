@@ -23,6 +23,10 @@ class CellQueues:
         """Name the cell's queue."""
         return self._names[cell.task, cell.arm]
 
+    def able(self, hosts: Iterable[Host]) -> tuple[Host, ...]:
+        """Pick the hosts that can run some of the plan's cells."""
+        return tuple(host for host in hosts if self.served((host,)))
+
     def served(self, hosts: Iterable[Host]) -> frozenset[str]:
         """Name the queues that one of `hosts` takes from."""
         offered = [offers(host) for host in hosts]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from farm.model import ShareClaim
+from farm.model import ShareClaim, lacking
 
 AGEING_S = 120.0
 """Who has waited for so long gets one place before all others; each step of priority below the highest adds as much."""
@@ -69,14 +69,32 @@ def _turn(claim: ShareClaim, has: int) -> tuple[float, float]:
     return ((has + 1) / claim.weight, -claim.waited_s)
 
 
-def quota(own: ShareClaim, others: Iterable[ShareClaim], slots: int, caps: Mapping[str, int]) -> Quota:
-    """Work out what `own` may take of `slots`, and of what its plan lets be outstanding at each provider."""
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What there is to be shared."""
+
+    slots: int
+    """Of the hosts that can run cells of the sweep in question."""
+    offers: frozenset[frozenset[str]]
+    """What these hosts offer, each: a sweep that none of them can run takes none of their slots."""
+    caps: Mapping[str, int] = field(default_factory=dict)
+    """How many cells may be outstanding at a provider."""
+
+    def is_wanted_by(self, claim: ShareClaim) -> bool:
+        """Say whether a cell of the claim's sweep could run here."""
+        needs = [frozenset(needed) for needed in claim.needs]
+        return not needs or any(not lacking(needed, offered) for offered in self.offers for needed in needs)
+
+
+def quota(own: ShareClaim, others: Iterable[ShareClaim], room: Room) -> Quota:
+    """Work out what `own` may take of the slots, and of what may be outstanding at each provider."""
     claims = (own, *(claim for claim in others if claim.sweep != own.sweep))
-    shared = {provider: [claim for claim in claims if provider in claim.providers] for provider in caps}
+    rivals = [claim for claim in claims if claim is own or room.is_wanted_by(claim)]
+    shared = {provider: [claim for claim in claims if provider in claim.providers] for provider in room.caps}
     return Quota(
-        slots=None if len(claims) == 1 else allot(claims, slots).get(own.sweep, 0),
+        slots=None if len(rivals) == 1 else allot(rivals, room.slots).get(own.sweep, 0),
         providers={
             provider: cap if len(shared[provider]) == 1 else allot(shared[provider], cap).get(own.sweep, 0)
-            for provider, cap in caps.items()
+            for provider, cap in room.caps.items()
         },
     )

@@ -1,8 +1,11 @@
 """One coordinator's dealings with the others on its Redis: it says what it could use, and takes its share."""
 
-from farm.coordinator.share import Quota, quota
+from collections.abc import Iterable
+
+from farm.coordinator.queues import CellQueues
+from farm.coordinator.share import Quota, Room, quota
 from farm.coordinator.state import State
-from farm.model import Plan, Shard, ShareClaim, SweepId
+from farm.model import Host, Plan, ShareClaim, offers
 from farm.ports import Shares
 
 _TTL_S = 10.0
@@ -12,18 +15,21 @@ _TTL_S = 10.0
 class Sharing:
     """Remembers for how long the sweep has waited; times are monotonic seconds."""
 
-    def __init__(self, sweep: SweepId, shard: Shard | None, plan: Plan, shares: Shares) -> None:
-        self._name = sweep if shard is None else f"{sweep}/{shard.number}"
+    def __init__(self, name: str, plan: Plan, queues: CellQueues, shares: Shares) -> None:
+        """`name` is the sweep's, with its shard's number, and unlike any other's on the same Redis."""
+        self._name = name
         self._policy = plan.dispatch
         self._providers = tuple(sorted({arm.provider for arm in plan.arms if arm.provider is not None}))
+        self._queues = queues
         self._shares = shares
         self._waits_since_s: float | None = None
 
-    def take(self, state: State, slots: int, now_s: float) -> Quota:
-        """Say what the sweep could use, and work out what it may take. May raise TransientError."""
+    def take(self, state: State, slots: int, hosts: Iterable[Host], now_s: float) -> Quota:
+        """Say what the sweep could use, and work out what it may take of `slots`. May raise TransientError."""
         claim = self._claim(state, slots, now_s)
         self._shares.claim(claim, _TTL_S)
-        return quota(claim, self._shares.claims(), slots, self._policy.most_by_provider)
+        offered = frozenset(offers(host) for host in self._queues.able(hosts))
+        return quota(claim, self._shares.claims(), Room(slots, offered, self._policy.most_by_provider))
 
     def end(self) -> None:
         """Leave the fleet to the others. May raise TransientError."""
@@ -44,5 +50,6 @@ class Sharing:
             demand=demand,
             waited_s=0.0 if self._waits_since_s is None else now_s - self._waits_since_s,
             providers=self._providers,
+            needs=tuple(tuple(sorted(needed)) for needed in self._queues.needed),
             budget=state.budget.words,
         )

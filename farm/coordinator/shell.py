@@ -76,7 +76,7 @@ class Shell:
         self._holds = dict[str, _Held]()
         plan = records.plan
         self._hours = FleetHours(plan, ports.leases)
-        self._sharing = Sharing(records.sweep, records.shard, plan, ports.shares)
+        self._sharing = Sharing(f"{records.sweep}/{records.part}", plan, self._queues, ports.shares)
         self._state = begin(
             len(plan.cells), Policies.of(plan, budget), _providers(plan), records.elsewhere, needs_s=needs_s(plan)
         )
@@ -146,7 +146,7 @@ class Shell:
         self._tell(on.TimeLeft(self._hours.left_s(hosts)))
         self._fleet = Fleet.of(hosts, self._records.plan, self._queues)
         now_s = self._ports.clock.monotonic()
-        self._tell(on.QuotaChanged(self._sharing.take(self._state, self._fleet.slots, now_s)))
+        self._tell(on.QuotaChanged(self._sharing.take(self._state, self._fleet.slots, hosts, now_s)))
         self._tell(on.SlotsChanged(self._fleet.slots))
 
     def leave_fleet(self) -> None:

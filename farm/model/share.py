@@ -21,5 +21,7 @@ class ShareClaim(Value):
     """For how long it has had cells to send and none under way."""
     providers: tuple[Name, ...] = ()
     """Whom its arms ask."""
+    needs: tuple[tuple[str, ...], ...] = ()
+    """What hosts must offer for its cells, for each of its queues; (): any host will do."""
     budget: str = ""
     """For people: how much of its budget is used."""

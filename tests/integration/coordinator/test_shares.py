@@ -35,6 +35,8 @@ def sent_beside(plan: Plan, claim: ShareClaim | None, slots: int = 4) -> int:
         (other(100, priority=1), 0),
         (other(100, priority=-1), 8),
         (other(100, waited_s=1000), 4),
+        (other(100, needs=(("sandbox bubblewrap",),)), 4),
+        (other(100, needs=(("sandbox docker",),)), 8),
         (other(100, priority=-1, waited_s=1000), 6),
     ],
 )

@@ -69,19 +69,20 @@ def test_tickets_that_are_refused_for_want_of_time_keep_no_sweep_waiting() -> No
 def test_the_last_host_that_is_open_says_how_much_time_is_left() -> None:
     farm = windowed(slots=0)
 
-    def beat(*lives: float | None) -> None:
+    def beat(*lives: float | None, sandbox: str = "bubblewrap") -> None:
         for number, left_s in enumerate(lives):
             host = Host(
-                id=f"h/{number}",
+                id=f"{sandbox}/{number}",
                 slots=1,
                 busy=0,
                 version="1",
-                sandbox="bubblewrap",
+                sandbox=sandbox,
                 seen_at=farm.clock.now(),
                 left_s=left_s,
             )
             farm.hosts.beat(host, 10**6)
 
+    beat(None, sandbox="docker")  # it can run none of the cells
     beat(0.0, 700.0)
     assert farm.run(farm.works(lambda _: evidence())).left_open == LeftOpen(WINDOW, 6, NEEDS_S)
     beat(0.0, 800.0)

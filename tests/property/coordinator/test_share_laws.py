@@ -6,7 +6,7 @@ from collections import defaultdict
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from farm.coordinator.share import AGEING_S, allot, quota
+from farm.coordinator.share import AGEING_S, Room, allot, quota
 from farm.model import ShareClaim
 
 PROVIDERS = ("acme", "other")
@@ -85,8 +85,8 @@ def test_nobody_starves(claims: list[ShareClaim], slots: int, seed: int) -> None
 
 @given(claims=claims, slots=places)
 def test_a_provider_s_cap_is_shared_by_the_sweeps_that_ask_it(claims: list[ShareClaim], slots: int) -> None:
-    caps = {"acme": 3}
-    quotas = {own.sweep: quota(own, claims, slots, caps) for own in claims}
+    room = Room(slots, frozenset(), {"acme": 3})
+    quotas = {own.sweep: quota(own, claims, room) for own in claims}
     if len(claims) == 1:
         (alone,) = quotas.values()
         assert alone.slots is None
