@@ -10,7 +10,8 @@ from farm.cli.drive import submitter
 from farm.errors import SpecError, TransientError, did_you_mean
 from farm.model import DrainKind, DrainOrder, Host
 
-_PATIENCE_S = 10.0
+_PATIENCE_S = 16.0
+"""Longer than a dead worker's last heartbeat counts."""
 _STOP_PATIENCE_S = 20.0
 """Longer than any process takes to stop."""
 _LOOK_S = 0.2

@@ -6,7 +6,6 @@ Between two beats it looks every second what else the farm wants of this host.
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import structlog
 
@@ -46,25 +45,32 @@ class Heartbeat:
         self._look = look
         self._clock = clock
         self._tempo = tempo or Tempo()
+        self._told: Host | None = None
         self._said = ""
 
     def start(self) -> None:
         threading.Thread(target=self._run, name="heartbeat", daemon=True).start()
 
     def _run(self) -> None:
+        due_s = self._clock.monotonic()
         while True:
-            host = self._facts()
-            until_s = self._clock.monotonic() + self._tempo.beat_s
-            self._try(partial(self._hosts.beat, host, TTL_S))
-            while not self._try(partial(self._look, host)):
-                self._clock.sleep(self._tempo.look_s)
-                if self._clock.monotonic() >= until_s:
-                    break
+            if self._try(self._see) or self._clock.monotonic() >= due_s:
+                self._try(self._beat)
+                due_s = self._clock.monotonic() + self._tempo.beat_s
+            self._clock.sleep(self._tempo.look_s)
 
-    def _try(self, ask: Callable[[], bool | None]) -> bool:
+    def _beat(self) -> bool:
+        self._told = self._facts()
+        self._hosts.beat(self._told, TTL_S)
+        return True
+
+    def _see(self) -> bool:
+        return self._told is not None and self._look(self._told)
+
+    def _try(self, ask: Callable[[], bool]) -> bool:
         try:
-            return ask() or False
-        except FarmError as error:
+            return ask()
+        except (FarmError, OSError) as error:
             if str(error) != self._said:
                 self._said = str(error)
                 _log.warning("heartbeat.unanswered", problem=self._said)

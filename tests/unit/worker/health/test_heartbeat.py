@@ -31,6 +31,24 @@ def test_a_registry_that_does_not_answer_or_refuses_is_asked_again() -> None:
     wait_until(lambda: hosts.live() == (a_host("h/1"),))
 
 
+def test_what_a_look_finds_is_told_at_once_and_facts_that_can_not_be_had_are_asked_for_again() -> None:
+    hosts, told = MemoryHosts(FakeClock()), list[str]()
+
+    def facts() -> Host:
+        told.append("facts")
+        if len(told) == 1:
+            raise OSError("the work root is away")
+        return a_host("h/1", busy=len(told))
+
+    def look(host: Host) -> bool:
+        told.append("look")
+        return host.busy == 2
+
+    Heartbeat(hosts, facts, look, SystemClock(), Tempo(beat_s=0.3, look_s=0.05)).start()
+    wait_until(lambda: told[:5] == ["facts", "facts", "look", "facts", "look"])
+    wait_until(lambda: bool(hosts.live()) and hosts.live()[0].busy > 2)
+
+
 class Ahead(FakeClock):
     """A clock that goes on by two seconds whenever it is read, and is a minute ahead."""
 
