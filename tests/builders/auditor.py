@@ -25,6 +25,7 @@ from farm.model import (
     Close,
     CloseReason,
     Digest,
+    FaultKind,
     Outcome,
     Plan,
     Result,
@@ -311,7 +312,11 @@ class _Walk:
         """What a worker began beside a settlement that says that all had ended may only have been broken off."""
         named = {place.attempt for place in settled.places if place.file is AttemptFile.OUTCOME}
         for attempt, outcome in self.cells[settled.cell].outcomes.items():
-            if attempt not in named and not outcome.is_interrupted:
+            # a claim that came too late does nothing; who has not seen the close yet may say that its worker is lost
+            is_broken_off = outcome.is_interrupted or (
+                outcome.fault is not None and outcome.fault.kind is FaultKind.LOST
+            )
+            if attempt not in named and not is_broken_off:
                 self._say("I7", f"{settled.cell} attempt {attempt}", "it was run, and all workers had settled before")
 
     def _check_blobs(self, blobs: BlobStore) -> None:
