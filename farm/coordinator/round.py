@@ -26,15 +26,15 @@ class Round:
 
 def choose(state: State, slots: int) -> Round:
     """Look in plan order at what is ready in the window, and at cells that were never in it."""
-    room = _room(state, slots)
-    places = room - state.window.outstanding
+    most = room(state, slots)
+    places = most - state.window.outstanding
     untouched = skip_known(state, state.untouched)
     if places <= 0:
         return Round(untouched=untouched)
     limit = state.cells if state.paused_from is None else min(state.cells, state.paused_from)
     ready = sorted(index for index in state.window.ready if index < limit)
     turnstile = Turnstile(state.holds, _at_providers(state), state.quota.providers)
-    spare = room - state.window.waiting
+    spare = most - state.window.waiting
     tickets, held, late, dear = list[SendTicket](), list[int](), list[int](), list[int]()
     paying = 0
     while len(tickets) < places:
@@ -69,7 +69,7 @@ def skip_known(state: State, index: int) -> int:
         index += 1
 
 
-def _room(state: State, slots: int) -> int:
+def room(state: State, slots: int) -> int:
     """Count the cells that may be outstanding."""
     policy, share = state.policies.dispatch, state.quota.slots
     return policy.room(slots) if share is None else policy.room(share) if share else 0

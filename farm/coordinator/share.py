@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from farm.model import ShareClaim, lacking
+from farm.model import Host, ShareClaim, lacking, offers
 
 AGEING_S = 120.0
 """Who has waited for so long gets one place before all others; each step of priority below the highest adds as much."""
@@ -25,13 +25,36 @@ class Quota:
     """The most cells that may be outstanding at a provider, where that is bounded."""
 
 
-def allot(claims: Iterable[ShareClaim], places: int) -> Mapping[str, int]:
-    """Divide `places` among the claims, by sweep; none gets more than it demands."""
+def divide(claims: Iterable[ShareClaim], hosts: Iterable[Host]) -> Mapping[str, int]:
+    """Divide the hosts' slots among the claims that can use them, by sweep; none gets more than it demands.
+
+    Hosts that few can use come first, and what a sweep has there counts where it meets others.
+    """
+    claims = tuple(claims)
+    slots = dict[tuple[str, ...], int]()
+    for host in hosts:
+        offered = offers(host)
+        able = tuple(sorted(claim.sweep for claim in claims if _can_use(claim, offered)))
+        slots[able] = slots.get(able, 0) + host.slots
+    shares = dict[str, int]()
+    for able in sorted(slots, key=lambda able: (len(able), able)):
+        shares |= allot((claim for claim in claims if claim.sweep in able), slots[able], shares)
+    return shares
+
+
+def _can_use(claim: ShareClaim, offered: frozenset[str]) -> bool:
+    return not claim.needs or any(not lacking(frozenset(need), offered) for need in claim.needs)
+
+
+def allot(claims: Iterable[ShareClaim], places: int, had: Mapping[str, int] | None = None) -> Mapping[str, int]:
+    """Divide `places` among the claims, by sweep, on top of what each `had`; none gets more than it demands."""
+    had = had or {}
     wanting = sorted((claim for claim in claims if claim.demand > 0), key=lambda claim: claim.sweep)
-    shares = dict.fromkeys((claim.sweep for claim in wanting), 0)
-    for claim in _overdue(wanting)[:places]:
+    shares = {claim.sweep: had.get(claim.sweep, 0) for claim in wanting}
+    left = places
+    for claim in [claim for claim in _overdue(wanting) if shares[claim.sweep] == 0][:places]:
         shares[claim.sweep] = 1
-    left = places - sum(shares.values())
+        left -= 1
     for _, ranked in groupby(sorted(wanting, key=_rank), key=_rank):
         left -= _by_weight(tuple(ranked), shares, left)
     return shares
@@ -69,32 +92,14 @@ def _turn(claim: ShareClaim, has: int) -> tuple[float, float]:
     return ((has + 1) / claim.weight, -claim.waited_s)
 
 
-@dataclass(frozen=True, slots=True)
-class Room:
-    """What there is to be shared."""
-
-    slots: int
-    """Of the hosts that can run cells of the sweep in question."""
-    offers: frozenset[frozenset[str]]
-    """What these hosts offer, each: a sweep that none of them can run takes none of their slots."""
-    caps: Mapping[str, int] = field(default_factory=dict)
-    """How many cells may be outstanding at a provider."""
-
-    def is_wanted_by(self, claim: ShareClaim) -> bool:
-        """Say whether a cell of the claim's sweep could run here."""
-        needs = [frozenset(needed) for needed in claim.needs]
-        return not needs or any(not lacking(needed, offered) for offered in self.offers for needed in needs)
-
-
-def quota(own: ShareClaim, others: Iterable[ShareClaim], room: Room) -> Quota:
-    """Work out what `own` may take of the slots, and of what may be outstanding at each provider."""
+def quota(own: ShareClaim, others: Iterable[ShareClaim], hosts: Iterable[Host], caps: Mapping[str, int]) -> Quota:
+    """Work out what `own` may take of the hosts, and of what its plan lets be outstanding at each provider."""
     claims = (own, *(claim for claim in others if claim.sweep != own.sweep))
-    rivals = [claim for claim in claims if claim is own or room.is_wanted_by(claim)]
-    shared = {provider: [claim for claim in claims if provider in claim.providers] for provider in room.caps}
+    shared = {provider: [claim for claim in claims if provider in claim.providers] for provider in caps}
     return Quota(
-        slots=None if len(rivals) == 1 else allot(rivals, room.slots).get(own.sweep, 0),
+        slots=None if len(claims) == 1 else divide(claims, hosts).get(own.sweep, 0),
         providers={
             provider: cap if len(shared[provider]) == 1 else allot(shared[provider], cap).get(own.sweep, 0)
-            for provider, cap in room.caps.items()
+            for provider, cap in caps.items()
         },
     )

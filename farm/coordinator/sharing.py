@@ -1,11 +1,12 @@
 """One coordinator's dealings with the others on its Redis: it says what it could use, and takes its share."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from farm.coordinator.queues import CellQueues
-from farm.coordinator.share import Quota, Room, quota
+from farm.coordinator.round import room
+from farm.coordinator.share import Quota, quota
 from farm.coordinator.state import State
-from farm.model import Host, Plan, ShareClaim, offers
+from farm.model import Host, Plan, ShareClaim
 from farm.ports import Shares
 
 _TTL_S = 10.0
@@ -16,29 +17,28 @@ class Sharing:
     """Remembers for how long the sweep has waited; times are monotonic seconds."""
 
     def __init__(self, name: str, plan: Plan, queues: CellQueues, shares: Shares) -> None:
-        """`name` is the sweep's, with its shard's number, and unlike any other's on the same Redis."""
         self._name = name
+        self._needs = tuple(tuple(sorted(needed)) for needed in queues.needed)
         self._policy = plan.dispatch
         self._providers = tuple(sorted({arm.provider for arm in plan.arms if arm.provider is not None}))
-        self._queues = queues
         self._shares = shares
         self._waits_since_s: float | None = None
 
-    def take(self, state: State, slots: int, hosts: Iterable[Host], now_s: float) -> Quota:
-        """Say what the sweep could use, and work out what it may take of `slots`. May raise TransientError."""
+    def take(self, state: State, hosts: Sequence[Host], slots: int, now_s: float) -> Quota:
+        """Say what the sweep could use, and work out what it may take. May raise TransientError."""
         claim = self._claim(state, slots, now_s)
         self._shares.claim(claim, _TTL_S)
-        offered = frozenset(offers(host) for host in self._queues.able(hosts))
-        return quota(claim, self._shares.claims(), Room(slots, offered, self._policy.most_by_provider))
+        return quota(claim, self._shares.claims(), hosts, self._policy.most_by_provider)
 
     def end(self) -> None:
         """Leave the fleet to the others. May raise TransientError."""
         self._shares.withdraw(self._name)
 
     def _claim(self, state: State, slots: int, now_s: float) -> ShareClaim:
-        is_on_hold = bool(self._providers) and state.holds.on.issuperset(self._providers)
-        wanted = state.window.outstanding if is_on_hold else state.demand
-        demand = min(wanted, slots, self._policy.most_outstanding or slots)
+        outstanding = state.window.outstanding
+        # with places that it could not fill (a hold, a cap, a budget) it wants one more, to see whether it can again
+        wanted = outstanding + 1 if state.slots and room(state, state.slots) > outstanding else state.demand
+        demand = min(wanted, state.demand, slots, self._policy.most_outstanding or slots)
         if demand == 0 or state.window.outstanding > 0:
             self._waits_since_s = None
         elif self._waits_since_s is None:
@@ -49,7 +49,7 @@ class Sharing:
             priority=self._policy.priority,
             demand=demand,
             waited_s=0.0 if self._waits_since_s is None else now_s - self._waits_since_s,
+            needs=self._needs,
             providers=self._providers,
-            needs=tuple(tuple(sorted(needed)) for needed in self._queues.needed),
             budget=state.budget.words,
         )

@@ -146,7 +146,7 @@ class Shell:
         self._tell(on.TimeLeft(self._hours.left_s(hosts)))
         self._fleet = Fleet.of(hosts, self._records.plan, self._queues)
         now_s = self._ports.clock.monotonic()
-        self._tell(on.QuotaChanged(self._sharing.take(self._state, self._fleet.slots, hosts, now_s)))
+        self._tell(on.QuotaChanged(self._sharing.take(self._state, hosts, self._fleet.slots, now_s)))
         self._tell(on.SlotsChanged(self._fleet.slots))
 
     def leave_fleet(self) -> None:

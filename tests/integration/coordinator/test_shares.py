@@ -6,8 +6,8 @@ from decimal import Decimal
 import pytest
 
 from farm.coordinator.loop import EndKind
-from farm.model import CellBudget, DispatchPolicy, Plan, ShareClaim
-from tests.builders.sweeps import Farm, Worker, a_plan, evidence
+from farm.model import CellBudget, DispatchPolicy, FaultKind, Plan, ShareClaim
+from tests.builders.sweeps import Farm, Worker, a_plan, evidence, fault
 
 
 def other(demand: int, **changes: object) -> ShareClaim:
@@ -92,3 +92,36 @@ def test_sweeps_that_ask_the_same_provider_share_its_cap() -> None:
     assert sent_beside(capped(old="acme", new="acme"), None) == 2
     assert sent_beside(capped(old="acme", new="acme"), other(50)) == 1
     assert sent_beside(capped(old="acme", new="acme"), other(50, providers=())) == 2
+
+
+def test_a_sweep_that_a_provider_holds_up_leaves_its_share_to_the_others() -> None:
+    plan = a_plan(trials=20)
+    arms = tuple(arm.model_copy(update={"provider": "acme"}) for arm in plan.arms)
+    farm = Farm(plan.model_copy(update={"arms": arms}), slots=8)
+    works = farm.works(lambda ticket: fault(FaultKind.RATE_LIMIT) if ticket.attempt == 1 else evidence())
+    wanted = list[int]()
+
+    def step(turn: int) -> bool:
+        works(turn)
+        wanted.extend(claim.demand for claim in farm.shares.claims())
+        return turn > 60
+
+    farm.run(step)
+    assert wanted[0] == 8
+    assert min(wanted) <= 2
+
+
+def test_a_sweep_with_a_capped_provider_leaves_the_slots_that_it_cannot_fill() -> None:
+    farm = Farm(capped(old="acme", new="acme"), slots=8)
+    wanted = list[int]()
+
+    def step(turn: int) -> bool:
+        wanted.extend(claim.demand for claim in farm.shares.claims())
+        return turn > 20
+
+    farm.run(step)
+    assert wanted[-1] == 3
+
+
+def test_slots_of_hosts_that_the_others_cannot_use_are_not_shared_with_them() -> None:
+    assert sent_beside(a_plan(trials=20), other(100, needs=(("label gpu",),))) == 8

@@ -2,12 +2,13 @@
 
 import random
 from collections import defaultdict
+from datetime import UTC, datetime
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from farm.coordinator.share import AGEING_S, Room, allot, quota
-from farm.model import ShareClaim
+from farm.coordinator.share import AGEING_S, allot, divide, quota
+from farm.model import Host, ShareClaim
 
 PROVIDERS = ("acme", "other")
 claims = st.lists(
@@ -24,6 +25,55 @@ claims = st.lists(
     unique_by=lambda claim: claim.sweep,
 )
 places = st.integers(0, 50)
+
+
+def a_host(number: int, slots: int, *offers: str) -> Host:
+    seen_at = datetime(2026, 1, 1, tzinfo=UTC)
+    return Host(id=f"h{number}", slots=slots, busy=0, version="1", sandbox="bwrap", seen_at=seen_at, offers=offers)
+
+
+KINDS = ("x", "y", "z")
+hosts = st.lists(st.tuples(st.integers(0, 8), st.sets(st.sampled_from(KINDS))), max_size=6).map(
+    lambda drawn: [a_host(number, slots, *sorted(offers)) for number, (slots, offers) in enumerate(drawn)]
+)
+needing = st.tuples(claims, st.lists(st.sets(st.sampled_from(KINDS), max_size=1), min_size=8, max_size=8)).map(
+    lambda drawn: [
+        claim.model_copy(update={"needs": (tuple(needs),)}) for claim, needs in zip(drawn[0], drawn[1], strict=False)
+    ]
+)
+
+
+def can_use(claim: ShareClaim, host: Host) -> bool:
+    return set(claim.needs[0]) <= set(host.offers)
+
+
+@given(claims=needing, hosts=hosts, seed=st.integers())
+def test_hosts_are_divided_among_those_that_can_use_them_and_no_slot_stays_free_that_is_wanted(
+    claims: list[ShareClaim], hosts: list[Host], seed: int
+) -> None:
+    dealt = divide(claims, hosts)
+    dice = random.Random(seed)  # noqa: S311 (dice, not secrets)
+    assert divide(dice.sample(claims, len(claims)), dice.sample(hosts, len(hosts))) == dealt
+    assert sum(dealt.values()) <= sum(host.slots for host in hosts)
+    for claim in claims:
+        usable = [host for host in hosts if can_use(claim, host)]
+        there = sum(host.slots for host in usable)
+        assert 0 <= dealt.get(claim.sweep, 0) <= min(claim.demand, there)
+        if dealt.get(claim.sweep, 0) < claim.demand:
+            rivals = [one for one in claims if any(can_use(one, host) for host in usable)]
+            assert sum(dealt.get(one.sweep, 0) for one in rivals) >= there
+
+
+def test_a_sweep_that_has_hosts_of_its_own_leaves_the_shared_ones_to_the_others() -> None:
+    narrow = ShareClaim(sweep="a", weight=1, priority=0, demand=99, waited_s=0, needs=(("x",),))
+    wide = ShareClaim(sweep="b", weight=1, priority=0, demand=99, waited_s=0)
+    assert divide([narrow, wide], [a_host(1, 4, "x"), a_host(2, 4)]) == {"a": 4, "b": 4}
+
+
+def test_sweeps_that_share_no_host_take_nothing_from_each_other() -> None:
+    one = ShareClaim(sweep="a", weight=9, priority=2, demand=99, waited_s=0, needs=(("x",),))
+    other = ShareClaim(sweep="b", weight=1, priority=0, demand=99, waited_s=0, needs=(("y",),))
+    assert divide([one, other], [a_host(1, 4, "x"), a_host(2, 4, "y")]) == {"a": 4, "b": 4}
 
 
 @given(claims=claims, places=places, seed=st.integers())
@@ -85,8 +135,8 @@ def test_nobody_starves(claims: list[ShareClaim], slots: int, seed: int) -> None
 
 @given(claims=claims, slots=places)
 def test_a_provider_s_cap_is_shared_by_the_sweeps_that_ask_it(claims: list[ShareClaim], slots: int) -> None:
-    room = Room(slots, frozenset(), {"acme": 3})
-    quotas = {own.sweep: quota(own, claims, room) for own in claims}
+    caps = {"acme": 3}
+    quotas = {own.sweep: quota(own, claims, [a_host(1, slots)], caps) for own in claims}
     if len(claims) == 1:
         (alone,) = quotas.values()
         assert alone.slots is None
