@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from sandbox.backends.verdicts import REPORT
+from sandbox.backends.verdicts import REPORT, judged
 from sandbox.errors import SandboxError
 from sandbox.spec import Bind, Exit, ExitKind, Limits, Probe, Sandbox, SandboxSpec, Sink
 
@@ -23,6 +23,8 @@ LIMITS = Limits(
     tmp_bytes=1 << 20,
 )
 NOT_HELD = "not held"
+_WALL_S = 0.03
+_ASLEEP_S = 5
 _DEATH_S = 2.0
 _SLOW = "processes die slowly here: look again when this machine has less to do, else for processes in state D"
 _TRIES = 3
@@ -99,6 +101,16 @@ def sockets(backend: Sandbox) -> Probe:
     is_held = exit_.limit == "memory" or 0 < queued <= limit
     detail = f"{queued >> 20} MiB took of {2 * limit >> 20}, where {limit >> 20} may be had"
     return Probe("memory in sockets", ok=is_held, detail=detail, fix="boot without cgroup.memory=nosocket")
+
+
+def wall(backend: Sandbox) -> Probe:
+    """Let a guest sleep long under a short wall time, and for twice that wall time under a long one as the control."""
+    ends = []
+    for sleep_s, wall_s in ((_ASLEEP_S, _WALL_S), (2 * _WALL_S, LIMITS.wall_s)):
+        argv, limits = ("/bin/sh", "-c", f"sleep {sleep_s}"), replace(LIMITS, wall_s=wall_s)
+        spec = SandboxSpec(argv=argv, binds=(), limits=limits, cwd="/")
+        ends.append(told(backend.run(spec, lambda _stream, _chunk: None, lambda: False)))
+    return judged("wall", ends, ["limit wall", "exited 0"], f"held at {_WALL_S} s; the control slept twice that long")
 
 
 def told(exit_: Exit) -> str:

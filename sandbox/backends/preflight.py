@@ -24,11 +24,12 @@ from sandbox.backends import (
     host_facts,
     lifeline_drill,
     processor_drill,
+    size_drill,
     slot_ids,
     verdicts,
     way_drills,
 )
-from sandbox.backends.drills import LIMITS, WITNESS, Unfiltered, system_python, witness_spec
+from sandbox.backends.drills import WITNESS, Unfiltered, system_python, witness_spec
 from sandbox.backends.lifeline_drill import Lived
 from sandbox.backends.naive import Naive
 from sandbox.backends.verdicts import HIDDEN_VARIABLE, OUT, REPORT, WRITTEN, HostSide, Sight, Testimony, Witnesses
@@ -112,7 +113,9 @@ def _probes(backend: Probed, scene: _Scene) -> Iterator[Probe]:
     yield from verdicts.controls(saw)
     yield from _naive(backend, scene)
     yield from verdicts.bounds(inside)
+    yield from size_drill.sizes(backend, scene.out)
     yield from count_drill.counts(backend)
+    yield drills.wall(backend)
     yield drills.memory(backend)
     yield drills.sockets(backend)
     yield processor_drill.processors(backend)
@@ -142,12 +145,7 @@ def _scene(backend: Sandbox, scratch: Path) -> Iterator[_Scene]:
             "writes": [*_READ_ONLY, WRITTEN],
             "full": [*_FULL],
         }
-        numbers = {
-            "pid": os.getpid(),
-            "port": _port(stack),
-            "file_size": LIMITS.file_size_bytes,
-            "most": _MOST_BYTES,
-        }
+        numbers = {"pid": os.getpid(), "port": _port(stack), "most": _MOST_BYTES}
         yield _Scene(folder, out, hidden, leaked, tries, numbers, (Bind(out, OUT, writable=True),))
 
 

@@ -50,7 +50,6 @@ class Testimony:
     status: dict[str, str]
     userns: str
     writes: dict[str, str]
-    file: str
     full: dict[str, str]
 
 
@@ -137,7 +136,6 @@ def doors(saw: Witnesses) -> Iterator[Probe]:
 
 def bounds(saw: Testimony) -> Iterator[Probe]:
     """Judge the limits that a guest runs into by itself."""
-    yield judged("file size", saw.file, "EFBIG", "held")
     yield judged("memory file systems", saw.full, dict.fromkeys(saw.full, "ENOSPC"), f"{_told(list(saw.full))} fill up")
 
 

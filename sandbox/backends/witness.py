@@ -59,16 +59,6 @@ def _open_for_writing(path: str) -> None:
     os.close(os.open(path, os.O_WRONLY | make))
 
 
-def _fill(path: str, most: int) -> None:
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT)
-    try:
-        while os.fstat(fd).st_size < most:
-            os.write(fd, b"\0" * 65536)
-    finally:
-        os.close(fd)
-        os.unlink(path)  # noqa: PTH108 (pathlib costs milliseconds)
-
-
 def _fill_folder(folder: str, most: int) -> None:
     """Write `most` bytes in files that are each within the limit of one."""
     names = [f"{folder}/fill-{number}" for number in range(most // _LARGEST + 1)]
@@ -172,7 +162,6 @@ def _testify(tries: dict[str, list[str]], numbers: dict[str, int]) -> dict[str, 
         "status": {key: status[key] for key in status if key.startswith(("Cap", "NoNewPrivs", "Seccomp"))},
         "userns": _errno_of(_unshare_users),
         "writes": {path: _errno_of(partial(_open_for_writing, path)) for path in tries["writes"]},
-        "file": _errno_of(lambda: _fill(f"{_OUT}/big", numbers["file_size"] + 1)),
         "full": {path: _errno_of(partial(_fill_folder, path, numbers["most"])) for path in tries["full"]},
     }
 

@@ -15,13 +15,14 @@ from typing import Protocol
 
 from sandbox.backends.docker.death_drills import killing, lifeline
 from sandbox.backends.docker.host_drill import host_sockets
-from sandbox.backends.drills import Unfiltered, told
+from sandbox.backends.drills import Unfiltered, told, wall
 from sandbox.backends.lifeline_drill import Lived
 from sandbox.backends.processor_drill import in_shell, processors
+from sandbox.backends.size_drill import sizes
 from sandbox.backends.verdicts import REPORT, judged
 from sandbox.backends.way_drills import of_program, ways
 from sandbox.errors import SandboxError
-from sandbox.spec import Bind, Exit, ExitKind, Limits, Probe, SandboxSpec, Sink, Stream
+from sandbox.spec import Bind, Exit, Limits, Probe, SandboxSpec, Sink, Stream
 
 _OUT = "/cell/out"
 _MIB = 1 << 20
@@ -45,10 +46,8 @@ for name in {" ".join(_NAMESPACES)}; do echo "namespace $name $(readlink /proc/s
 for path in "$@"; do [ -e "$path" ] && echo "seen $path"; done
 for path in {" ".join(_WRITES)} {_OUT}/written /tmp/written; do (: >> $path) 2>/dev/null && echo "wrote $path"; done
 for pid in /proc/[0-9]*; do echo "process $pid"; done
-dd if=/dev/zero of=/tmp/big bs=65536 count=64 2>/dev/null || echo "full /tmp"
 exit 0
 """
-_GROW = f"exec dd if=/dev/zero of={_OUT}/big bs=65536 count=64"
 _FORK = f"for i in 1 2 3 4; do sleep 20 & done; echo few; for i in {'1 ' * 32}; do sleep 20 & done; echo many"
 _SWALLOW = """
 dd if=/dev/zero of=/dev/null bs=1048576 count=1 2>/dev/null && echo little
@@ -114,7 +113,9 @@ def probe(backend: Probed, scratch: Path, caller: Path) -> tuple[Probe, ...]:
                 *_identity(room, saw),
                 *_walls(saw, bare),
                 *_places(room, saw),
-                *_limits(room, saw),
+                *sizes(backend, room.out),
+                *_limits(room),
+                wall(backend),
                 *host_sockets(backend, room.folder, caller),
                 *ways(backend, room.folder, of_program(caller)),
                 processors(backend, in_shell),
@@ -197,12 +198,7 @@ def _places(room: _Room, saw: _Seen) -> Iterator[Probe]:
     yield judged("host's uid", (room.out / "written").stat().st_uid, uid, f"{uid} owns what was written")
 
 
-def _limits(room: _Room, saw: _Seen) -> Iterator[Probe]:
-    yield judged("size of /tmp", saw.all("full"), ["/tmp"], "held")  # noqa: S108 (inside)
-    grown = room.run(_GROW)
-    yield judged("file size", grown.exit.kind, ExitKind.SIGNALED, "held")
-    size = (room.out / "big").stat().st_size
-    yield judged("file size on the host", size, _LIMITS.file_size_bytes, "as much as the limit")
+def _limits(room: _Room) -> Iterator[Probe]:
     forked, freely = room.run(_FORK), room.run(_FORK, replace(_LIMITS, processes=64))
     fix = "give the engine the pids controller: a kernel with cgroups v2, or v1's pids mounted"
     ends = ["few" in forked.said, "many" in forked.said, "many" in freely.said]
@@ -211,5 +207,3 @@ def _limits(room: _Room, saw: _Seen) -> Iterator[Probe]:
     fix = "give the engine the memory controller (on Debian's v1: cgroup_enable=memory)"
     took = ("little" in swallowed.said, swallowed.exit.limit)
     yield judged("memory", took, (True, "memory"), "held; the control may have some", fix)
-    waited = room.run("sleep 20", replace(_LIMITS, wall_s=0.2))
-    yield judged("wall", waited.exit.limit, "wall", "held")

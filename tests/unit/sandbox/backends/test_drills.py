@@ -1,11 +1,11 @@
-"""The kill drill: survivors fail at once, and a death that is only slow is looked at again."""
+"""The drills of the clock and of death: each sees what is not held, and what is only slow is looked at again."""
 
 import fcntl
 from contextlib import ExitStack
 
 import pytest
 
-from sandbox.backends.drills import killing
+from sandbox.backends.drills import killing, wall
 from sandbox.backends.verdicts import REPORT
 from sandbox.spec import Exit, ExitKind, Stream
 
@@ -45,3 +45,20 @@ def test_survivors_fail_at_once(tmp_path, within_s):
         probe = killing(backend, tmp_path, (), within_s=within_s)
     assert (probe.ok, probe.detail, probe.fix) == (False, "a tree of daemons outlives its run", REPORT)
     assert backend.runs == 1
+
+
+class Clocked:
+    """A backend that ends a guest when its wall time is over, always or never."""
+
+    def __init__(self, ends):
+        self._ends = ends
+
+    def run(self, spec, _sink, _stop):
+        sleep_s = float(spec.argv[-1].removeprefix("sleep "))
+        is_ended = self._ends if self._ends is not None else sleep_s > spec.limits.wall_s
+        return Exit(ExitKind.LIMIT, 0.1, limit="wall") if is_ended else Exit(ExitKind.EXITED, 0.1, code=0)
+
+
+@pytest.mark.parametrize(("ends", "is_ok"), [(None, True), (False, False), (True, False)])
+def test_a_clock_passes_that_ends_who_is_late_and_nobody_else(ends, is_ok):
+    assert wall(Clocked(ends)).ok is is_ok
