@@ -78,7 +78,7 @@ def test_an_unknown_field_of_a_nested_model_is_compared_with_that_models_names(t
     said = complaint(written(tmp_path, GOOD + "dispatch:\n  per_slots: 3\n"))
     assert said == (
         "sweep.yaml:12: dispatch.per_slots: unknown field 'per_slots'; did you mean 'per_slot'? "
-        "known are: most_outstanding, per_slot"
+        "known are: most_by_provider, most_outstanding, per_slot, priority, weight"
     )
 
 
