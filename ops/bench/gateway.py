@@ -3,11 +3,11 @@
     python ops/bench/gateway.py [--rounds 300] [--streams 64] [--litellm VENV] [--json]
 
 Each round asks each way once, one after the other and in turning order, so that a busy machine hurts them alike: the
-provider directly, through our gateway's unix socket, and through LiteLLM's proxy where VENV has one (made elsewhere,
-for instance: pip install 'litellm[proxy]==1.108.7'). Prompts are 20 kB, connections are kept, the provider answers at
-once. Added is a way's time less the direct time of the same round. Then many streams run at one time through the
-gateway: all must come through. The exit code is 1 when one did not, or when we add more than a fifth of what LiteLLM
-adds. Provider, gateway and LiteLLM are processes of their own.
+provider directly, through our gateway's unix socket, and through LiteLLM's proxy where VENV has one (as that of `make
+test` does; elsewhere: pip install 'litellm[proxy]==1.108.7'). Prompts are 20 kB, connections are kept, the provider
+answers at once. Added is a way's time less the direct time of the same round. Then many streams run at one time through
+the gateway: all must come through. The exit code is 1 when one did not, or when we add more than a fifth of what
+LiteLLM adds. Provider, gateway and LiteLLM are processes of their own.
 """
 
 import argparse
