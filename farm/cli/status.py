@@ -15,6 +15,7 @@ from farm.cli.finishing import place_of
 from farm.cli.open_end import hours_line
 from farm.cli.recent_faults import ToldFault, recent_faults
 from farm.cli.shards import shard_lines
+from farm.cli.spent import spent_words
 from farm.errors import TransientError
 from farm.model import Close, Lease, LiveNote, Plan, SweepId, parse_record, unserved
 from farm.model.keys import cancel_key, close_key, report_key, seal_key, settlement_key
@@ -83,7 +84,7 @@ class Standing:
     """Live leases; None when nobody could be asked."""
     live: tuple[LiveNote, ...] = ()
     budget: str | None = None
-    """How much of it is used, while a coordinator is at work."""
+    """How much of it is used."""
     hours: str | None = None
     """Why cells wait that no time window lets begin."""
     unserved: tuple[str, ...] = ()
@@ -138,7 +139,7 @@ def standing(store: Store, sweep: SweepId, leases: Leases) -> Standing:
         counted.arms,
         None if running is None else len(running),
         leases.notes(sweep, running or ()),
-        leases.budget(sweep) if stage is Stage.OPEN else None,
+        (leases.budget(sweep) or spent_words(store.records, outlined, counted)) if stage is Stage.OPEN else None,
         hours_line(plan, bootstrap.clock().now()) if stage is Stage.OPEN else None,
         leases.unserved(plan) if stage is Stage.OPEN else (),
         shard_lines(opening, store.records),

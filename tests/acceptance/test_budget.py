@@ -40,6 +40,7 @@ def test_a_used_up_budget_leaves_the_sweep_open_and_a_raised_one_finishes_it(des
         assert "deferred cells: 2; they wait for a higher budget (400 tokens of 800 tokens used)" in first.err
         assert len(provider.requests) == 4
         (folder,) = (desk.here / ".farm/store/sweeps").iterdir()
+        assert "  budget: 400 tokens of 800 tokens used\n" in desk.farm("status", folder.name).out
         more = desk.farm("resume", folder.name, "--slots", "2", "--budget-tokens", "2000", env=env)
         assert more.code == 0, more
         assert len(provider.requests) == 6
