@@ -64,3 +64,26 @@ def test_a_drained_host_is_told_of_everywhere_until_it_is_undrained(desk: Desk, 
         assert (code, f"did you mean '{host}'?" in out) == (0, True), out
     code, out = bench.farm("drain", worker["id"])
     assert (code, "is no host" in out) == (2, True), out
+
+
+def test_the_cells_of_an_arm_with_labels_run_on_hosts_that_have_them_and_reach_no_other(
+    desk: Desk, own_redis: RedisServer
+) -> None:
+    bench = a_bench(desk, redis_url=own_redis.url, trials=3, nap_s=0.1)
+    sweep = yaml.safe_load((desk.here / "sweep.yaml").read_text())
+    sweep["arms"][1]["labels"] = ["gpu"]
+    (desk.here / "labelled.yaml").write_text(yaml.safe_dump(sweep))
+    identity = bench.farm("submit", "labelled.yaml")[1].strip()
+    with bench.started("worker", "--slots", "1"), bench.started("worker", "--slots", "1", FARM_LABELS="gpu,big"):
+        eventually("two workers are there", lambda: bench.farm("hosts")[1].count("0/1 slots busy") == 2)
+        (able,) = [
+            host["id"].partition("/")[0]
+            for host in json.loads(bench.farm("hosts", "--json")[1])["hosts"]
+            if "label gpu" in host["offers"]
+        ]
+        code, out = bench.farm("coordinate", identity)
+        assert code == 0, out
+    outcomes = [json.loads(path.read_bytes()) for path in bench.records("attempts/*/*/outcome.json")]
+    assert len(outcomes) == 6
+    assert {outcome["host"] for outcome in outcomes if ".candidate." in outcome["cell"]} == {able}
+    assert all("claim.refused" not in log.read_text() for log in desk.here.glob("worker-*.log"))

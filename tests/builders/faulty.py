@@ -102,14 +102,14 @@ class Bench:
         return {"FARM_HOST_ID": name, "FARM_WORK_ROOT": str(self.desk.scratch / name)}
 
     @contextmanager
-    def started(self, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+    def started(self, *arguments: str, **extra: str) -> Iterator[subprocess.Popen[bytes]]:
         """Start `farm` in the background, in a session of its own; whatever is left of it is killed at the end."""
         name = f"{arguments[0]}-{time.monotonic_ns()}"
         with (self.desk.here / f"{name}.log").open("wb") as log:
             process = subprocess.Popen(
                 (str(FARM), *arguments),
                 cwd=self.desk.here,
-                env=self.env | (self.host(name) if arguments[0] == "worker" else {}),
+                env=self.env | (self.host(name) if arguments[0] == "worker" else {}) | extra,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
