@@ -101,10 +101,10 @@ class Budget:
         """Say whether there is anything to keep to."""
         return self.cost.most is not None or self.tokens.most is not None
 
-    def may_send(self, index: int, *, sent: int) -> bool:
-        """Say whether the cell's attempt may be sent in a round that has `sent` new ones already."""
+    def may_send(self, *, sent: int) -> bool:
+        """Say whether one more attempt may be sent, in a round that has `sent` new ones already."""
         reserved = len(self.reserved) + sent
-        return index in self.reserved or (self.cost.has_room(reserved) and self.tokens.has_room(reserved))
+        return self.cost.has_room(reserved) and self.tokens.has_room(reserved)
 
     @property
     def is_used_up(self) -> bool:

@@ -1,7 +1,7 @@
 """One round of tickets: which cells may be sent now, which are passed over, which wait for a later run."""
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from farm.coordinator.effects import SendTicket
 from farm.coordinator.holds import Turnstile
@@ -28,13 +28,21 @@ def choose(state: State, slots: int) -> Round:
     """Look in plan order at what is ready in the window, and at cells that were never in it."""
     most = room(state, slots)
     places = most - state.window.outstanding
+    if places <= 0 and state.window.outstanding:
+        return Round(untouched=skip_known(state, state.untouched))
+    if places <= 0:  # the whole fleet is others': what waits for a later run is found all the same
+        looked = _look(state, 1, 1)
+        held = (*looked.held, *(ticket.index for ticket in looked.tickets))
+        return replace(looked, tickets=(), held=held)
+    return _look(state, places, most - state.window.waiting)
+
+
+def _look(state: State, places: int, spare: int) -> Round:
+    """Fill so many places; at most `spare` cells are held ready for later."""
     untouched = skip_known(state, state.untouched)
-    if places <= 0:
-        return Round(untouched=untouched)
     limit = state.cells if state.paused_from is None else min(state.cells, state.paused_from)
     ready = sorted(index for index in state.window.ready if index < limit)
     turnstile = Turnstile(state.holds, _at_providers(state), state.quota.providers)
-    spare = most - state.window.waiting
     tickets, held, late, dear = list[SendTicket](), list[int](), list[int](), list[int]()
     paying = 0
     while len(tickets) < places:
@@ -46,15 +54,16 @@ def choose(state: State, slots: int) -> Round:
             ticket = SendTicket(index, state.window.cells[index].attempt)
         else:
             break
+        is_new = state.pays(ticket.index) and ticket.index not in state.budget.reserved
         if not state.hours.fits(ticket.index):
             late.append(ticket.index)
-        elif (
-            (pays := state.pays(ticket.index)) and state.budget.is_used_up and ticket.index not in state.budget.reserved
-        ):
+        elif is_new and state.budget.is_used_up:
             dear.append(ticket.index)
-        elif (not pays or state.budget.may_send(ticket.index, sent=paying)) and turnstile.admits(ticket.index):
+        elif is_new and not state.budget.may_send(sent=paying):
+            held.append(ticket.index)
+        elif turnstile.admits(ticket.index):
             tickets.append(ticket)
-            paying += pays and ticket.index not in state.budget.reserved
+            paying += is_new
         else:
             held.append(ticket.index)
     return Round(tuple(tickets), tuple(held), tuple(late), tuple(dear), untouched)

@@ -21,12 +21,12 @@ def cost(amount: str | None) -> Spend:
 
 def test_running_attempts_reserve_what_they_may_use_and_settle_what_they_used() -> None:
     budget = usd().reserve({0: 1, 1: 1, 2: 1, 3: 1})
-    assert budget.may_send(4, sent=0)
-    assert not budget.may_send(4, sent=1)
-    assert budget.may_send(3, sent=1), "what is sent again reserves nothing more"
+    assert budget.may_send(sent=0)
+    assert not budget.may_send(sent=1)
+    assert budget.reserve({3: 1}) == budget, "what is sent again reserves nothing more"
     budget = budget.settle(0, 1, cost("0.5")).settle(0, 1, cost("0.5")).settle(1, 2, cost("2"))
     assert (budget.cost.known, sorted(budget.reserved)) == (Decimal("0.5"), [1, 2, 3])
-    assert budget.may_send(4, sent=0)
+    assert budget.may_send(sent=0)
 
 
 def test_what_nobody_knows_counts_as_the_most_that_it_can_be() -> None:
@@ -41,14 +41,14 @@ def test_money_and_tokens_bound_together_and_are_told() -> None:
     both = Budget.begin(
         SweepBudget(cost_usd=Decimal(10), tokens=5000), CellBudget(cost_usd=Decimal(1), tokens=2000)
     ).reserve({0: 1})
-    assert both.may_send(1, sent=0)
-    assert not both.may_send(1, sent=1)
+    assert both.may_send(sent=0)
+    assert not both.may_send(sent=1)
     assert both.words == "$0.00 of $10.00 used, $1.00 reserved; 0 tokens of 5,000 tokens used, 2,000 tokens reserved"
 
 
 def test_without_a_budget_everything_fits() -> None:
     budget = Budget.begin(None, None)
-    assert (budget.is_bounded, budget.is_used_up, budget.may_send(0, sent=10**6), budget.words) == (
+    assert (budget.is_bounded, budget.is_used_up, budget.may_send(sent=10**6), budget.words) == (
         False,
         False,
         True,

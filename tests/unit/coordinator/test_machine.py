@@ -20,6 +20,7 @@ from farm.coordinator.effects import (
 from farm.coordinator.events import Event
 from farm.coordinator.machine import Policies, Stage, State, advance, begin
 from farm.coordinator.retry import LOST, share
+from farm.coordinator.share import Quota
 from farm.coordinator.window import Live, Phase
 from farm.model import (
     BreakerPolicy,
@@ -374,3 +375,10 @@ def test_a_late_cell_that_lets_a_streak_be_folded_stops_what_was_about_to_be_sen
     state, effects = play(state, on.Overdue(0, 1), on.Settled(3, TASK))
     assert effects[-1] == CloseClaims()
     assert state.stage is Stage.CLOSING
+
+
+def test_while_the_fleet_is_others_nothing_is_sent_and_what_comes_too_late_is_put_off_all_the_same() -> None:
+    state, effects = play(begin(3, Policies(), needs_s=(5.0,) * 3), on.QuotaChanged(Quota(slots=0)), on.SlotsChanged(4))
+    assert effects == []
+    assert play(state, on.QuotaChanged(Quota(slots=1)))[1] == [SendTicket(0, 1), SendTicket(1, 1)]
+    assert play(state, on.TimeLeft(0))[1] == [LeaveOpen(WINDOW)]
