@@ -157,7 +157,8 @@ class Exit:
     """Of the disk that it ran on, if it had one, as it was seen every 0.1 s and at the end."""
     limits_touched: tuple[str, ...] = ()
     """memory, processes, processors, by the tree or its rooms, disk, inodes: run into at least once, whether or not
-    that ended anything; file_size where it ended the command."""
+    that ended anything; file_size where it ended the command; tmp where a /tmp of `tmp_bytes`, the tree's or a room's,
+    was full when the command had ended."""
     cut: tuple[Stream, ...] = ()
     """The outputs of which the sink did not get all: they went past their limit."""
 

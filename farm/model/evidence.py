@@ -59,7 +59,7 @@ class ProcessExit(Value):
     """Of the cell's disk, all that was on it, as it was seen every 0.1 s and at the end; None without one."""
     limits_touched: tuple[str, ...] = ()
     """memory, processes, processors, disk, inodes: run into at least once, whether or not that ended anything;
-    file_size where it ended the command."""
+    file_size where it ended the command; tmp where a /tmp with a size of its own was full when that had ended."""
 
     @property
     def is_zero(self) -> bool:

@@ -16,13 +16,13 @@ from socket import socket
 
 from sandbox import limits
 from sandbox.backends import failures, host_facts, plan, preflight, program, refusals, slots, tool_rooms, workroot
-from sandbox.backends.bubblewrap_room import BubblewrapRoom
+from sandbox.backends.bubblewrap_room import BubblewrapRoom, used
 from sandbox.backends.cuts import Asked, Cut, Cuts, by_signal, late_cut, with_usage
 from sandbox.backends.drills import NOT_HELD
 from sandbox.backends.naive import Naive
 from sandbox.backends.watch import Watch
 from sandbox.errors import SandboxCommandError, SandboxError
-from sandbox.limits import Bounds, Found, Group, Usage
+from sandbox.limits import Bounds, Found, Group
 from sandbox.process.launch import Launch, Running, launch
 from sandbox.process.spawner import FIRST_SOURCE_FD, REPORT_FD, SECCOMP_FD, STATUS_FD, Spawner
 from sandbox.process.tools import prepare, prepare_tool
@@ -75,7 +75,7 @@ class Bubblewrap:
 
         def start(room: SandboxSpec, listener: socket, _place: Path) -> BubblewrapRoom:
             group = self._group(room, stack)
-            return BubblewrapRoom(self._launched(room, filter_, group, listener.fileno()), group)
+            return BubblewrapRoom(room, self._launched(room, filter_, group, listener.fileno()), group)
 
         with ExitStack() as stack, tool_rooms.beside(spec, self._tool.path, self.owner(spec.slot), start) as both:
             both.ended = self._run(both.session, sink, Asked(stop, both.groups), filter_)
@@ -150,7 +150,7 @@ class Bubblewrap:
             wall_s = time.monotonic() - started
             for outlet in outlets:
                 outlet.drain()
-            usage = Usage(ending.cpu_s, None, None, ()) if group is None else group.usage()
+            usage = used(spec, ending, group)
             exit_ = _exit_of(spec, ending, outlets, cut or late_cut(outlets, usage), wall_s)
             return replace(with_usage(exit_, usage), cut=over_cap(outlets))
 
@@ -228,7 +228,7 @@ def _exit_of(spec: SandboxSpec, ending: Ending, outlets: tuple[Outlet, ...], cut
     """Make the exit out of what the init reported: bubblewrap's own code can't tell exit 137 from signal 9."""
     if cut is not None:
         return Exit(kind=cut.kind, limit=cut.limit, wall_s=wall_s, cpu_s=ending.cpu_s)
-    match [line.split() for line in ending.report.splitlines()]:
+    match ending.words:
         case [["started", _], ["exited", code]]:
             return Exit(kind=ExitKind.EXITED, code=int(code), wall_s=wall_s, cpu_s=ending.cpu_s)
         case [["started", _], ["signaled", number]]:

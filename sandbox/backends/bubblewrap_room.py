@@ -1,20 +1,29 @@
 """A bubblewrap that was started to be a room: see `tool_rooms`."""
 
-from sandbox.backends import failures
+from dataclasses import replace
+
+from sandbox.backends import failures, plan
 from sandbox.errors import SandboxError
 from sandbox.limits import Group, Usage
 from sandbox.process.launch import Running
 from sandbox.process.tree import Ending
-from sandbox.spec import Stream
+from sandbox.spec import SandboxSpec, Stream
 from sandbox.streams import Outlet
 
 _HEAD_BYTES = 4096
 
 
+def used(spec: SandboxSpec, ending: Ending, group: Group | None) -> Usage:
+    """Give the account of a tree that is dead; a bind in the place of /tmp has no size of ours to run into."""
+    known = Usage(ending.cpu_s, None, None, ()) if group is None else group.usage()
+    return known if plan.is_tmp_bound(spec) else replace(known, touched=(*known.touched, *ending.touched))
+
+
 class BubblewrapRoom:
     """What runs, and what holds it to its limits."""
 
-    def __init__(self, running: Running, group: Group | None) -> None:
+    def __init__(self, spec: SandboxSpec, running: Running, group: Group | None) -> None:
+        self._spec = spec
         self._running = running
         self._group = group
         self._ending: Ending | None = None
@@ -32,7 +41,7 @@ class BubblewrapRoom:
     def end(self) -> Usage:
         """End it and prove it dead."""
         self._ending = self._running.tree.end()
-        return Usage(self._ending.cpu_s, None, None, ()) if self._group is None else self._group.usage()
+        return used(self._spec, self._ending, self._group)
 
     def ensure_stood(self) -> None:
         """Raise SandboxError, in bubblewrap's words, when its init never started the server."""

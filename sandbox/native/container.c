@@ -18,6 +18,8 @@
  *   exited N CPU       the command ended by itself
  *   signaled N CPU     the command was ended by signal N
  *
+ * The last two have one word more, tmp, where there is no room left in /tmp.
+ *
  * CPU is in microseconds, of every process that somebody waited for. An engine's own exit code can't tell exit 137 from
  * signal 9. The guest has our uid, but we are not dumpable, so it can't read the nonce from our memory or our input.
  */
@@ -36,6 +38,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -60,6 +63,8 @@ static void write_all(const char *from, size_t left) {
     }
 }
 
+static const char *touched = "";
+
 static void say(const char *what, int number) {
     char line[NONCE + 64];
     struct rusage usage;
@@ -67,7 +72,7 @@ static void say(const char *what, int number) {
     long long cpu = (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000LL;
     cpu += usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
     memcpy(line, nonce, NONCE);
-    int size = snprintf(line + NONCE, sizeof line - NONCE, "%s %d %lld\n", what, number, cpu);
+    int size = snprintf(line + NONCE, sizeof line - NONCE, "%s %d %lld%s\n", what, number, cpu, touched);
     write_all(line, NONCE + size);
 }
 
@@ -256,6 +261,8 @@ int main(int count, char **words) {
     int status = serve(command, input[1], left);
     kill_the_rest();
     if (read(failures[0], &failure, sizeof failure) == sizeof failure) give_up(failure.what, failure.number);
+    struct statvfs tmp;
+    if (statvfs("/tmp", &tmp) == 0 && tmp.f_bavail == 0) touched = " tmp";
     if (WIFSIGNALED(status)) {
         say("signaled", WTERMSIG(status));
         leave(128 + WTERMSIG(status));

@@ -11,6 +11,7 @@
  *   started 1      the sandbox stands; one of the following comes later, unless somebody kills this process
  *   fork E         no process could be made for the command, errno E
  *   exec E         the command could not be executed, errno E
+ *   touched tmp    the command has ended, and there is no room left in /tmp
  *   exited N       the command ended by itself
  *   signaled N     the command was ended by signal N
  *
@@ -31,6 +32,7 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -107,6 +109,12 @@ static void kill_the_rest(void) {
     } while (waitpid(-1, NULL, __WALL) >= 0 || errno == EINTR);
 }
 
+/* Nobody is told of a write that failed; what filled a tmpfs and stays there is seen. */
+static void tell_of_tmp(void) {
+    struct statvfs tmp;
+    if (statvfs("/tmp", &tmp) == 0 && tmp.f_bavail == 0) dprintf(report, "touched tmp\n");
+}
+
 int main(int count, char **words) {
     /* Anywhere else, kill(-1) would end whatever the user owns. */
     if (getpid() != 1 || count <= FIRST_COMMAND_WORD) return BROKEN;
@@ -133,6 +141,7 @@ int main(int count, char **words) {
     }
     int status = reap_until(command);
     kill_the_rest();
+    tell_of_tmp();
     if (WIFSIGNALED(status)) {
         say("signaled", "", WTERMSIG(status));
         _exit(128 + WTERMSIG(status));

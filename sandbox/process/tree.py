@@ -24,6 +24,7 @@ _NAMED_S = 2.0
 _REAPED_S = 1.0
 _PATIENCE_S = 0.05
 _AGAIN_S = 0.0005
+_TOUCHED = "touched"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,19 @@ class Ending:
     report: str
     """The init's lines."""
     cpu_s: float
+
+    @property
+    def words(self) -> list[list[str]]:
+        """Give the lines' words, but for the limits'."""
+        return [words for words in self._all() if words[0] != _TOUCHED]
+
+    @property
+    def touched(self) -> tuple[str, ...]:
+        """Name the limits that the init saw reached."""
+        return tuple(words[1] for words in self._all() if words[0] == _TOUCHED)
+
+    def _all(self) -> list[list[str]]:
+        return [line.split() for line in self.report.splitlines()]
 
 
 class Fold(Protocol):

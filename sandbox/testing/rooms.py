@@ -8,7 +8,7 @@ from typing import Any
 
 from sandbox.errors import SandboxRefusedError
 from sandbox.spec import DOOR, SERVER, TOOL, ExitKind, ServerRoom, ToolRoom
-from sandbox.testing.stage import OUT, Guarantee, Heard, Stage, is_raised, script
+from sandbox.testing.stage import LIMITS, OUT, Guarantee, Heard, Stage, is_raised, script
 
 
 class RoomsConformance(Stage):
@@ -34,6 +34,13 @@ class RoomsConformance(Stage):
             with (self.folder / "out-0" / "in").open("r+") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             assert sorted(one.name for one in self.folder.iterdir()) == ["out-0"]
+
+    def test_a_tools_tmp_that_is_full_at_the_end_is_named(self) -> None:
+        fill = f"dd if=/dev/zero of=/tmp/big bs={LIMITS.tmp_bytes} count=1; echo x >/tmp/more"
+        spec = script(f"{TOOL} sh -c {shlex.quote(fill)}; exit 3")
+        if Guarantee.ROOMS not in self.lacks:
+            exit_ = self.run(replace(spec, tools=ToolRoom(self.folder / "room")))
+            assert (exit_.code, exit_.limits_touched) == (3, ("tmp",))
 
     def test_without_rooms_there_is_nothing_that_leads_into_one(self) -> None:
         heard = Heard()

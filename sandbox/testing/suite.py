@@ -14,6 +14,7 @@ from sandbox.testing.stage import LIMITS, OUT, Guarantee, Heard, is_raised, scri
 
 _SIGXFSZ = 25
 _SIGKILL = 9
+_PIECE_BYTES = 1 << 18
 
 
 class SandboxConformance(RoomsConformance):
@@ -200,6 +201,19 @@ class SandboxConformance(RoomsConformance):
         heard = Heard()
         exit_ = self.run(replace(script(text), limits=limits), heard)
         self.holds(Guarantee.SIZED_TMP, exit_.code != 0 and b"No space left" in heard.stderr)
+
+    def test_a_tmp_that_is_full_at_the_end_is_named_and_one_that_is_not_is_not(self) -> None:
+        pieces = LIMITS.tmp_bytes // _PIECE_BYTES
+        ends = [self.run(script(self._filling(count))) for count in (pieces + 1, pieces - 1)]
+        assert [(end.kind, end.code) for end in ends] == [(ExitKind.EXITED, 3)] * 2
+        self.holds(Guarantee.SIZED_TMP, [end.limits_touched for end in ends] == [("tmp",), ()])
+
+    def _filling(self, pieces: int) -> str:
+        """Give the script that writes to /tmp, and takes away what would be left on a host's own."""
+        name = f"/tmp/{self.folder.name}.piece"  # noqa: S108 (the guest's)
+        write = f"dd if=/dev/zero of={name}$n bs={_PIECE_BYTES} count=1"
+        clear = f"rm {name}*; " if Guarantee.SIZED_TMP in self.lacks else ""
+        return f"for n in $(seq {pieces}); do {write}; done; {clear}exit 3"
 
     def test_a_command_that_is_not_there_is_told_apart(self) -> None:
         spec = replace(script(""), argv=("/nowhere/command",))

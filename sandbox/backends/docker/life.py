@@ -12,6 +12,7 @@ from sandbox.backends.docker.engine import Engine
 from sandbox.backends.docker.meter import meter
 from sandbox.backends.docker.talk import Ear, LastWord, Talk, a_nonce, opening
 from sandbox.backends.docker.watch import Watch
+from sandbox.backends.plan import is_tmp_bound
 from sandbox.limits import Group, Usage
 from sandbox.spec import SandboxSpec, Sink, Stream
 from sandbox.streams import Capped, over_cap
@@ -46,7 +47,7 @@ class Life:
 
     def __init__(self, engine: Engine, body: Json, order: Order, left: ExitStack) -> None:
         """Make and start it; with `left` it is removed, dead or alive. Raises SandboxError."""
-        self._engine, self._limits = engine, order.spec.limits
+        self._engine, self._limits, self._has_tmp = engine, order.spec.limits, not is_tmp_bound(order.spec)
         self._id = engine.create(body)
         left.callback(engine.remove, self._id)
         nonce, cap = a_nonce(), self._limits.output_bytes
@@ -95,7 +96,9 @@ class Life:
             Watch(self._talk).drain(_DEATH_S)
         ended = self._engine.wait(self._id, _DEATH_S)
         usage, wall_s = self._meter.used, time.monotonic() - self._started
-        if ended.was_out_of_memory:
-            usage = replace(usage, touched=tuple(dict.fromkeys(("memory", *usage.touched))))
+        word = self._ear.last_word()
+        memory = ("memory",) if ended.was_out_of_memory else ()
+        seen = word.touched if word is not None and self._has_tmp else ()
+        usage = replace(usage, touched=tuple(dict.fromkeys((*memory, *usage.touched, *seen))))
         late = late_cut(self._outputs, usage)
-        return End(self._ear.last_word(), ended.message, usage, wall_s, cut or late, over_cap(self._outputs))
+        return End(word, ended.message, usage, wall_s, cut or late, over_cap(self._outputs))

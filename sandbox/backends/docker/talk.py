@@ -28,6 +28,8 @@ class LastWord:
     kind: str
     number: int
     cpu_s: float
+    touched: tuple[str, ...] = ()
+    """The limits that it saw reached."""
 
 
 def opening(nonce: bytes, filter_: bytes, stdin: bytes) -> bytes:
@@ -72,8 +74,9 @@ class Ear:
             self._held = b""
             return None
         match self._word.split():
-            case [kind, number, cpu_us]:
-                return LastWord(kind.decode(), int(number), int(cpu_us) / 1e6)
+            case [kind, number, cpu_us, *touched]:
+                names = tuple(name.decode() for name in touched)
+                return LastWord(kind.decode(), int(number), int(cpu_us) / 1e6, names)
             case _:
                 return None
 

@@ -13,7 +13,7 @@ import pytest
 from sandbox import disk
 from sandbox.backends.bubblewrap import Bubblewrap
 from sandbox.errors import SandboxRefusedError
-from sandbox.spec import Bind, DiskSize, ExitKind, ToolRoom
+from sandbox.spec import TMP, Bind, DiskSize, ExitKind, ToolRoom
 from sandbox.testing import LIMITS, Heard, script
 from tests.builders.disks import images, loops, mounts, some_disks
 from tests.builders.sandbox_rooms import alone, work_root
@@ -87,6 +87,13 @@ def test_a_run_tells_what_was_on_its_disk_at_the_most(small, box):
     assert (exit_.kind, exit_.limits_touched) == (ExitKind.EXITED, ())
     assert 3_000_000 < exit_.peak_disk_bytes < 3_200_000
     assert exit_.peak_inodes == 1 + 4  # ws is one
+
+
+def test_a_tmp_that_is_a_bind_is_its_disks_business_and_no_limit_of_its_own(small, box):
+    tmp = guest_folder(small, box)
+    text = "for size in 65536 4096 1024; do dd if=/dev/zero of=/tmp/$size bs=$size count=1000; done; exit 3"
+    exit_, _ = run(box, small, text, Bind(tmp, TMP, writable=True))
+    assert (os.statvfs(tmp).f_bavail, exit_.code, exit_.limits_touched) == (0, 3, ("disk",))
 
 
 def test_without_a_disk_nobody_counted(box, tmp_path):

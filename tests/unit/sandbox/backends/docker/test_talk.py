@@ -29,6 +29,12 @@ def test_the_guests_bytes_arrive_whole_and_the_last_word_never_however_they_are_
     assert heard.stderr == text
 
 
+def test_a_last_word_names_what_was_reached():
+    ear, _ = _ear()
+    ear.hear(NONCE + b"signaled 9 0 tmp\n")
+    assert ear.last_word() == LastWord("signaled", 9, 0.0, ("tmp",))
+
+
 def test_an_init_that_said_nothing_loses_none_of_the_guests_bytes():
     ear, heard = _ear()
     ear.hear(b"text" + NONCE[:9])
