@@ -4,12 +4,14 @@ import json
 from collections.abc import Callable, Iterable
 from decimal import Decimal, InvalidOperation
 from typing import Any, TypeVar
+from urllib.parse import unquote, urlsplit
 
 import click
 from pydantic import JsonValue
 from typing_extensions import override
 
 from farm.model import Shard
+from farm.ports import Store
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -90,3 +92,9 @@ def answer(document: dict[str, JsonValue], lines: Iterable[str], *, as_json: boo
     else:
         for line in lines:
             click.echo(line)
+
+
+def place_of(store: Store, key: str) -> str:
+    """Say where a record can be opened: a path, or an object's URL."""
+    place = f"{store.url.rstrip('/')}/{key}"
+    return unquote(urlsplit(place).path) if place.startswith("file:") else place

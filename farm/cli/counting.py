@@ -80,9 +80,9 @@ def outline(store: Store, sweep: SweepId) -> Outline:
 def count(records: Records, outlined: Outline, shards: int) -> Count:
     """Count the sweep's results by arm."""
     prefix = results_prefix(outlined.sweep)
-    index = outlined.index_by_cell
-    there = (CellId(key.removeprefix(prefix).removesuffix(".json")) for key in records.keys(prefix))
-    settled = mask_of(tuple(index[cell] for cell in there if cell in index))
+    start, end = len(prefix), -len(".json")
+    found = map(outlined.index_by_cell.get, (CellId(key[start:end]) for key in records.keys(prefix)))
+    settled = mask_of(tuple(index for index in found if index is not None))
     parts = (0,) if shards == 1 else range(1, shards + 1)
     place = (outlined.sweep, outlined.digest)
     known = [one for part in parts if (one := latest(records, place, part, settled)) is not None]

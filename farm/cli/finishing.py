@@ -1,13 +1,11 @@
 """Finalizing from a terminal, and saying what came of a sweep."""
 
-from urllib.parse import unquote, urlsplit
-
 import click
 from pydantic import JsonValue
 
 from farm import bootstrap
 from farm.bootstrap import Exchange
-from farm.cli.common import answer
+from farm.cli.common import answer, place_of
 from farm.finalizer.finalize import Finalized, finalize
 from farm.finalizer.ports import FinalizerPorts
 from farm.gates.protocol import Gate
@@ -35,12 +33,6 @@ def finish(sweep: SweepId, store: Store, exchange: Exchange) -> Finalized:
         clock=bootstrap.clock(),
     )
     return finalize(sweep, ports, load_gate, render)
-
-
-def place_of(store: Store, key: str) -> str:
-    """Say where a record can be opened: a path, or an object's URL."""
-    place = f"{store.url.rstrip('/')}/{key}"
-    return unquote(urlsplit(place).path) if place.startswith("file:") else place
 
 
 def conclude(ctx: click.Context, sweep: SweepId, store: Store, done: Finalized, *, as_json: bool) -> None:

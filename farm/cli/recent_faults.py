@@ -61,7 +61,7 @@ def _attempt_keys(records: Records, outlined: Outline, counted: Count) -> Iterat
         return
     tried = (outlined.index_by_cell[cell] for cell, one in counted.read.items() if one.fault or one.attempt > 1)
     troubled = sorted({*set_bits(counted.troubled), *tried})[-_MOST_READ:]
-    open_cells = (index for index in range(len(outlined.cells)) if not counted.settled >> index & 1)
+    open_cells = set_bits((1 << len(outlined.cells)) - 1 & ~counted.settled)
     for index in (*troubled, *islice(open_cells, _MOST_OPEN)):
         yield from records.keys(f"{prefix}{outlined.cells[index]}/")
 
