@@ -46,11 +46,11 @@ from tests.builders.protocol.world import Died, Process, Service, SkewedClock, W
 from tests.builders.sweeps import a_plan, evidence
 
 RHYTHM = Rhythm(
-    receive_s=1.0,
-    leases_s=1.0,
+    receive_s=1.5,
+    leases_s=1.5,
     slots_s=4.0,
-    orders_s=2.0,
-    repair_s=3.0,
+    orders_s=3.0,
+    repair_s=4.0,
     lead_s=2.0,
     lead_ttl_s=6.0,
     progress_s=1e9,
@@ -128,8 +128,8 @@ class History:
         )
         return cls(
             seed=seed,
-            cells=dice.choice((1, 1, 2, 2, 3, 4)),
-            workers=dice.choice((1, 2, 2, 3)),
+            cells=dice.choice((1, 1, 1, 2, 2, 4)),
+            workers=dice.choice((1, 1, 2, 3)),
             streak=dice.choice((0, 0, 0, 2)),
             loss=dice.choice((0.0, 0.02, 0.1)),
             deaths=dice.choice((0, 0, 1, 3)),
