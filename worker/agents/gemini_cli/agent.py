@@ -17,7 +17,7 @@ from pydantic import Field, JsonValue, model_validator
 
 from farm.model import Name, Value, Wire
 from worker.agents.gemini_cli.events import GeminiCliParser
-from worker.agents.options import ExactVersion, ModelId, ensure_known
+from worker.agents.options import ExactVersion, ModelId, SkillName, ensure_known
 from worker.options import checked
 from worker.session import AGENT, DOOR_KEY, DOOR_URL, HOME, AgentProgram, Launch, SessionRequest, asset_path
 
@@ -51,6 +51,8 @@ class GeminiCliOptions(Value):
     """Those that search the web are among them by default: the provider would do it, past the sandbox."""
     skills: Annotated[tuple[Name, ...], Field(max_length=1)] = ()
     """The asset of the arm that holds skills: `<name>/SKILL.md`. One of the workspace with the same name wins."""
+    required_skill: SkillName | None = None
+    """A session that did not use it with success is `skill-not-invoked`."""
     retries: Annotated[int, Field(ge=0, le=9)] = 1
     """Of one request."""
     env: dict[str, str] = {}
@@ -91,7 +93,7 @@ class GeminiCliAgent:
         )
 
     def parser(self, name: str) -> GeminiCliParser:
-        return GeminiCliParser(name)
+        return GeminiCliParser(name, self._options.required_skill)
 
 
 def _settings(options: GeminiCliOptions) -> JsonValue:

@@ -15,10 +15,12 @@ from sandbox.spec import Stream
 from worker.agents import fields
 from worker.agents.ending import Heard, ending
 from worker.agents.lines import JsonLines
+from worker.agents.skill import SkillProof
 from worker.agents.tail import Tail, beginning, preview
 from worker.agents.totals import ToolCalls
 from worker.session import SessionProgress
 
+_SKILL = "activate_skill"
 _STATUSES = {status % 256: status for status in (400, 401, 403, 404, 408, 429, 500, 502, 503, 504, 529)}
 
 _Object = dict[str, JsonValue]
@@ -27,8 +29,9 @@ _Object = dict[str, JsonValue]
 class GeminiCliParser:
     """Reads one session."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, required_skill: str | None = None) -> None:
         self._name = name
+        self._skill = None if required_skill is None else SkillProof(required_skill)
         self._lines = JsonLines()
         self._stderr = Tail()
         self._results: list[_Object] = []
@@ -77,6 +80,7 @@ class GeminiCliParser:
             native_reason=_reason(error, exit_) if has_failed else None,
             has_error_flag=has_failed,
             detail=beginning(message) or self._error or self._stderr.text,
+            skill=None if self._skill is None else self._skill.use,
         )
 
     def _take(self, events: tuple[_Object, ...]) -> None:
@@ -94,19 +98,26 @@ class GeminiCliParser:
             case "message":
                 self._take_message(event)
             case "tool_use":
-                self._answer = []
-                self._last = preview(event.get("tool_name"), event.get("parameters"))
-                problem = self._calls.count(fields.text(event.get("tool_name")))
-                if problem is not None:
-                    self._fault(problem)
+                self._take_call(event)
             case "tool_result":
-                pass
+                if self._skill is not None:
+                    self._skill.answer(event.get("tool_id"), event.get("status") != "success")
             case "error":
                 self._error = beginning(fields.answer(event.get("message")))
             case "result":
                 self._results.append(event)
             case _:
                 self._fault(f"an event of the unknown type {kind!r}")
+
+    def _take_call(self, event: _Object) -> None:
+        self._answer = []
+        name, asked = event.get("tool_name"), event.get("parameters")
+        self._last = preview(name, asked)
+        problem = self._calls.count(fields.text(name))
+        if problem is not None:
+            self._fault(problem)
+        if self._skill is not None and name == _SKILL and isinstance(asked, dict):
+            self._skill.call(event.get("tool_id"), asked.get("name"))
 
     def _take_message(self, event: _Object) -> None:
         text = fields.answer(event.get("content"))

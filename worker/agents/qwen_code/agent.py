@@ -17,8 +17,8 @@ from typing import Annotated, Self
 from pydantic import Field, JsonValue, model_validator
 
 from farm.model import Name, Value, Wire
-from worker.agents.options import ExactVersion, ModelId, ensure_known
-from worker.agents.qwen_code.events import QwenCodeParser
+from worker.agents.options import ExactVersion, ModelId, SkillName, ensure_known
+from worker.agents.qwen_code.events import Expected, QwenCodeParser
 from worker.agents.servers import MOST_SERVERS, McpServer
 from worker.options import checked
 from worker.session import AGENT, DOOR_KEY, DOOR_URL, HOME, AgentProgram, Launch, SessionRequest, asset_path
@@ -55,6 +55,8 @@ class QwenCodeOptions(Value):
     mcp: Annotated[dict[Name, McpServer], Field(max_length=MOST_SERVERS)] = {}
     """Servers of the arm; no others are started. A session ends as `stream_invalid` when one of them did not answer
     within 30 s."""
+    required_skill: SkillName | None = None
+    """A session that did not use it with success is `skill-not-invoked`."""
     env: dict[str, str] = {}
 
     @model_validator(mode="after")
@@ -95,7 +97,8 @@ class QwenCodeAgent:
         )
 
     def parser(self, name: str) -> QwenCodeParser:
-        return QwenCodeParser(name, self._options.version, tuple(self._options.mcp))
+        options = self._options
+        return QwenCodeParser(name, Expected(options.version, tuple(options.mcp), options.required_skill))
 
 
 def _env(options: QwenCodeOptions) -> Mapping[str, str]:

@@ -9,6 +9,8 @@ Read strictly: every line is one JSON object of a known type, and one of them is
 exit code alone, without one.
 """
 
+from dataclasses import dataclass
+
 from pydantic import JsonValue
 
 from farm.model import ExitKind, ProcessExit, SessionReport, Usage
@@ -16,6 +18,7 @@ from sandbox.spec import Stream
 from worker.agents import fields
 from worker.agents.ending import Heard, ending
 from worker.agents.lines import JsonLines
+from worker.agents.skill import SkillProof
 from worker.agents.tail import Tail, beginning, preview
 from worker.agents.totals import ToolCalls
 from worker.session import SessionProgress
@@ -23,16 +26,28 @@ from worker.session import SessionProgress
 _CAPS = {53: "max_session_turns", 55: "max_tool_calls_or_wall_time"}
 """Exit codes that say which cap was reached."""
 
+_SKILL = "skill"
+
 _Object = dict[str, JsonValue]
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a stream must be."""
+
+    version: str
+    servers: tuple[str, ...] = ()
+    """MCP servers; no other is started."""
+    required_skill: str | None = None
 
 
 class QwenCodeParser:
     """Reads one session."""
 
-    def __init__(self, name: str, version: str, servers: tuple[str, ...] = ()) -> None:
+    def __init__(self, name: str, expected: Expected) -> None:
         self._name = name
-        self._version = version
-        self._servers = servers
+        self._expected = expected
+        self._skill = None if expected.required_skill is None else SkillProof(expected.required_skill)
         self._lines = JsonLines()
         self._stderr = Tail()
         self._results: list[_Object] = []
@@ -85,6 +100,7 @@ class QwenCodeParser:
             has_error_flag=has_failed,
             denied=_denied(last.get("permission_denials")),
             detail=_detail(last) if last else self._stderr.text,
+            skill=None if self._skill is None else self._skill.use,
         )
 
     def _take(self, events: tuple[_Object, ...]) -> None:
@@ -101,7 +117,9 @@ class QwenCodeParser:
                 self._take_system(event)
             case "assistant":
                 self._take_answer(event.get("message"))
-            case "user" | "stream_event":
+            case "user":
+                self._take_results(event.get("message"))
+            case "stream_event":
                 pass
             case "result":
                 self._results.append(event)
@@ -113,28 +131,40 @@ class QwenCodeParser:
             return
         self._init = self._init or event
         version = event.get("qwen_code_version")
-        if version != self._version:
-            self._fault(f"the stream of Qwen Code {version!r}, where the arm pins {self._version}")
+        if version != self._expected.version:
+            self._fault(f"the stream of Qwen Code {version!r}, where the arm pins {self._expected.version}")
         states = {fields.text(one.get("name")): one.get("status") for one in _objects(event.get("mcp_servers"))}
-        for server in self._servers:
+        for server in self._expected.servers:
             if states.get(server) != "connected":
                 self._fault(f"the MCP server {server!r} of the arm is {states.get(server, 'missing')}")
 
     def _take_answer(self, message: JsonValue) -> None:
-        content = message.get("content") if isinstance(message, dict) else None
-        for block in content if isinstance(content, list) else ():
-            if not isinstance(block, dict):
-                continue
+        for block in _blocks(message):
             if block.get("type") == "tool_use":
-                self._last = preview(block.get("name"), block.get("input"))
-                problem = self._calls.count(fields.text(block.get("name")))
-                if problem is not None:
-                    self._fault(problem)
+                self._take_call(block)
             elif block.get("type") == "text":
                 self._last = preview(block.get("text"))
 
+    def _take_call(self, block: _Object) -> None:
+        name, asked = block.get("name"), block.get("input")
+        self._last = preview(name, asked)
+        problem = self._calls.count(fields.text(name))
+        if problem is not None:
+            self._fault(problem)
+        if self._skill is not None and name == _SKILL and isinstance(asked, dict):
+            self._skill.call(block.get("id"), asked.get("skill"))
+
+    def _take_results(self, message: JsonValue) -> None:
+        for block in _blocks(message):
+            if self._skill is not None and block.get("type") == "tool_result":
+                self._skill.answer(block.get("tool_use_id"), block.get("is_error"))
+
     def _fault(self, problem: str) -> None:
         self._problem = self._problem or problem
+
+
+def _blocks(message: JsonValue) -> tuple[_Object, ...]:
+    return _objects(message.get("content")) if isinstance(message, dict) else ()
 
 
 def _objects(listed: JsonValue) -> tuple[_Object, ...]:

@@ -167,7 +167,9 @@ def test_codex_is_told_of_a_folder_of_skills(played: Callable[..., Farm]) -> Non
 def test_a_skill_of_the_arm_reaches_the_model_when_it_asks_for_it(
     played: Callable[..., Farm], bodies: list[bytes], agent: Any, kind: str
 ) -> None:
-    session = the_session(played({kind: agent}, kind, {"skill": {"name": "greet"}}, skills=["house"]))
+    session = the_session(
+        played({kind: agent}, kind, {"skill": {"name": "greet"}}, skills=["house"], required_skill="greet")
+    )
     assert (session.problem, session.final_answer) == (None, "done")
     assert [b"Say PLATYPUS." in body for body in bodies] == [False, True]
 

@@ -93,3 +93,19 @@ def test_what_is_no_event_of_its_stream_is_a_fault(events: tuple, says: str) -> 
 
 def test_two_results_are_no_result() -> None:
     assert heard(AGENT, lines(INIT, SAID, DONE, DONE)).reason == "two_terminals"
+
+
+@pytest.mark.parametrize(
+    ("called", "status", "reason"),
+    [
+        ("greet", "success", "success"),
+        ("greet", "error", "skill-not-invoked"),
+        ("regreet", "success", "skill-not-invoked"),
+    ],
+)
+def test_a_skill_is_proven_by_its_tool_and_the_answer(called: str, status: str, reason: str) -> None:
+    call = {"type": "tool_use", "tool_name": "activate_skill", "tool_id": "1", "parameters": {"name": called}}
+    answer = {"type": "tool_result", "tool_id": "1", "status": status}
+    agent = GeminiCliAgent({"model": "m", "required_skill": "greet"})
+    assert heard(agent, lines(INIT, call, answer, SAID, DONE)).reason == reason
+    assert heard(agent, lines(INIT, SAID, DONE)).reason == "skill-not-invoked"

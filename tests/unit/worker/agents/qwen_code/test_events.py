@@ -110,3 +110,20 @@ def test_two_results_are_no_result_and_a_crash_is_explained_by_its_last_words() 
 def test_a_server_of_the_arm_that_is_not_there_is_a_fault(listed: object, says: str | None) -> None:
     agent = QwenCodeAgent({"model": "m", "mcp": {"kit": {"asset": "kit", "argv": ["{asset}/server"]}}})
     assert heard(agent, lines({**INIT, "mcp_servers": listed}, DONE)).problem == says
+
+
+@pytest.mark.parametrize(
+    ("called", "is_error", "reason"),
+    [
+        ("greet", False, "success"),
+        ("greet", True, "skill-not-invoked"),
+        ("regreet", False, "skill-not-invoked"),
+    ],
+)
+def test_a_skill_is_proven_by_its_tool_and_the_answer(called: str, is_error: bool, reason: str) -> None:
+    call = said({"type": "tool_use", "id": "1", "name": "skill", "input": {"skill": called}})
+    result = {"type": "tool_result", "tool_use_id": "1", "is_error": is_error}
+    answer = {"type": "user", "message": {"content": [result]}}
+    agent = QwenCodeAgent({"model": "m", "required_skill": "greet"})
+    assert heard(agent, lines(INIT, call, answer, DONE)).reason == reason
+    assert heard(agent, lines(INIT, DONE)).reason == "skill-not-invoked"
