@@ -18,7 +18,7 @@ from farm.coordinator.ports import CoordinatorPorts
 from farm.coordinator.shell import LeftOpen
 from farm.coordinator.submit import submit
 from farm.model import CheckLimits, FaultKind
-from farm.model.keys import close_key, outcome_key
+from farm.model.keys import claim_key, close_key, outcome_key
 from sandbox.backends.bubblewrap import Bubblewrap
 from tests.builders.worker.farm import Farm, says
 from tests.builders.worker.process import FolderStore, WorkerProcess
@@ -30,9 +30,13 @@ NEEDS_S = 1.0 + 1.0 + 0.5
 
 
 @pytest.fixture
-def worker(own_redis: RedisServer, tmp_path: Path, work_root: Path) -> Iterator[WorkerProcess]:
+def worker(
+    own_redis: RedisServer, tmp_path: Path, work_root: Path, request: pytest.FixtureRequest
+) -> Iterator[WorkerProcess]:
+    """Start a worker, with the time window that the test's parameter names."""
     root, store_url = work_root / f"own-{os.urandom(4).hex()}", (tmp_path / "store").as_uri()
-    with WorkerProcess(own_redis.url, store_url, root, tmp_path / "worker.log", ("--slots", "1")) as one:
+    extra = {"FARM_WINDOW": getattr(request, "param", "")}
+    with WorkerProcess(own_redis.url, store_url, root, tmp_path / "worker.log", ("--slots", "1"), extra) as one:
         one.wait_until_ready()
         yield one
 
@@ -96,3 +100,18 @@ def test_what_a_closing_window_defers_the_next_one_finishes(
     cells = [cell.id for cell in farm.plan.cells]
     found = {cell: [n for n in (1, 2, 3) if farm.records.read(outcome_key(farm.sweep, cell, n))] for cell in cells}
     assert found == {cells[0]: [1, 2], cells[1]: [1]}
+
+
+@pytest.mark.parametrize("worker", ["2999-01-01T00:00Z/2999-01-02T00:00Z"], indirect=True)
+def test_a_fleet_whose_hosts_are_all_closed_leaves_the_sweep_open_and_claims_nothing(
+    worker: WorkerProcess, own_redis: RedisServer, tmp_path: Path, work_root: Path, bubblewrap: Bubblewrap
+) -> None:
+    store: Any = FolderStore(tmp_path / "store")
+    farm = Farm(root=work_root, sandbox=bubblewrap, store=store, trials=3)
+    submit(farm.plan, 1, farm.records, "tester", SystemClock())
+    assert [host.left_s for host in connect(own_redis.url).hosts.live()] == [0.0]
+    end = coordinated(farm, own_redis.url, "first", 60)
+    assert end.left_open is not None
+    assert (end.left_open.why, end.left_open.cells) == (frozenset({Deferral.WINDOW}), 3)
+    assert farm.records.read(claim_key(farm.sweep, farm.plan.cells[0].id, 1)) is None
+    assert worker.process.poll() is None
