@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from farm import bootstrap
 from farm.bootstrap import Exchange
 from farm.cli.drive import submitter
-from farm.errors import SpecError, TransientError, did_you_mean
+from farm.errors import ConflictError, SpecError, TransientError, did_you_mean
 from farm.model import DrainKind, DrainOrder, Host
 
 _PATIENCE_S = 16.0
@@ -51,6 +51,9 @@ def give_order(host: str, kind: DrainKind) -> Obeyed:
         _wait(lambda: all(worker.busy == 0 for worker in _workers(exchange, host)), _STOP_PATIENCE_S)
     alive = exchange.hosts.live()
     deaf = [worker.id for worker in alive if worker.name == host and worker.order != order.id]
+    last = exchange.orders.last(host)
+    if last is not None and last.id != order.id:
+        raise ConflictError(f"{last.by} has given {host} another order meanwhile: {last.kind}")
     if deaf:
         raise TransientError(
             f"{', '.join(deaf)} has not obeyed within {_PATIENCE_S:.0f} s, though its heartbeat comes; "

@@ -30,7 +30,9 @@ class Trial:
 
     def _run(self) -> None:
         try:
-            ran = subprocess.run(self._argv, capture_output=True, timeout=_LIMIT_S, check=False)  # noqa: S603 (our own module)
+            ran = subprocess.run(  # noqa: S603 (our own module)
+                self._argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=_LIMIT_S, check=False
+            )
             broken = [probe for probe in json.loads(ran.stdout) if not probe["ok"]]
         except (OSError, subprocess.TimeoutExpired, ValueError, TypeError, KeyError) as error:
             self._proof = Proof(f"it gave no answer: {error}")
