@@ -121,9 +121,15 @@ class Engine:
         )
 
     def wait(self, container: str, limit_s: float) -> Ended:
-        """Wait until the container is dead and tell how it died."""
-        with self._said("waited for"):
+        """Wait until the container is dead and tell how it died. Raises SandboxUnhealthyError if it isn't in time."""
+        try:
             self._client.wait(container, timeout=limit_s)
+        except (DockerException, OSError) as error:
+            raise SandboxUnhealthyError(
+                f"container {container[:12]} is not known to be dead in time: {error}; "
+                "take no more work here and look at the engine's log"
+            ) from error
+        with self._said("asked how a container died"):
             state = self._client.inspect_container(container)["State"]
         return Ended(was_out_of_memory=bool(state["OOMKilled"]), message=str(state.get("Error") or ""))
 
@@ -135,7 +141,7 @@ class Engine:
             return
         except (DockerException, OSError) as error:
             raise SandboxUnhealthyError(
-                f"container {container[:12]} could not be removed, so its death is not proven: {error}; "
+                f"container {container[:12]} could not be removed: {error}; "
                 "take no more work here and look at the engine's log"
             ) from error
 

@@ -4,10 +4,10 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from threading import Thread
 
 from sandbox.backends.cuts import Asked, Cut, Cuts, late_cut
 from sandbox.backends.docker.container import Json
+from sandbox.backends.docker.death import Death
 from sandbox.backends.docker.engine import Engine
 from sandbox.backends.docker.meter import meter
 from sandbox.backends.docker.talk import Ear, LastWord, Talk, a_nonce, opening
@@ -16,8 +16,6 @@ from sandbox.backends.plan import is_tmp_bound
 from sandbox.limits import Group, Usage
 from sandbox.spec import SandboxSpec, Sink, Stream
 from sandbox.streams import Capped, over_cap
-
-_DEATH_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +44,11 @@ class Life:
     """A container that was started, and whose init hears from us only now what it is to do."""
 
     def __init__(self, engine: Engine, body: Json, order: Order, left: ExitStack) -> None:
-        """Make and start it; with `left` it is removed, dead or alive. Raises SandboxError."""
+        """Make and start it; with `left` it is ended, if it has not been, and removed. Raises SandboxError."""
         self._engine, self._limits, self._has_tmp = engine, order.spec.limits, not is_tmp_bound(order.spec)
         self._id = engine.create(body)
-        left.callback(engine.remove, self._id)
+        self._death = Death(engine, self._id)
+        left.callback(self._death.bury)
         nonce, cap = a_nonce(), self._limits.output_bytes
         self._outputs = tuple(Capped(stream, order.sink, cap) for stream in (Stream.STDOUT, Stream.STDERR))
         self._ear = Ear(nonce, self._outputs[1])
@@ -83,18 +82,17 @@ class Life:
         return Watch(self._talk).until_end(Cuts(self._limits, self._outputs, asked))
 
     def end(self, cut: Cut | None = None) -> End:
-        """End what has not ended; everybody in it is dead after that. Its account ends just before."""
+        """End what has not ended; everybody in it is dead after that. Its account ends just before.
+
+        Raises SandboxUnhealthyError when that is not proven after 5 s.
+        """
         self._meter.look()
-        with ExitStack() as heard:
-            if self.is_over and cut is None:
-                self._talk.take_leave()
-            else:
-                # Beside us: the engine answers only once somebody has heard what the dead container wrote.
-                killing = Thread(target=self._engine.kill, args=(self._id,), daemon=True)
-                killing.start()
-                heard.callback(killing.join, _DEATH_S)  # before we speak with the engine on the same connection
-            Watch(self._talk).drain(_DEATH_S)
-        ended = self._engine.wait(self._id, _DEATH_S)
+        if self.is_over and cut is None:
+            self._talk.take_leave()
+        else:
+            self._death.kill()
+        Watch(self._talk).drain(self._death.rest_s)
+        ended = self._death.proven()
         usage, wall_s = self._meter.used, time.monotonic() - self._started
         word = self._ear.last_word()
         memory = ("memory",) if ended.was_out_of_memory else ()

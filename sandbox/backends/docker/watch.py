@@ -6,7 +6,7 @@ import time
 
 from sandbox.backends.cuts import Cut, Cuts
 from sandbox.backends.docker.talk import Talk
-from sandbox.errors import SandboxError
+from sandbox.errors import SandboxUnhealthyError
 
 
 class Watch:
@@ -27,12 +27,15 @@ class Watch:
         return None
 
     def drain(self, limit_s: float) -> None:
-        """Hear the rest of a dead container. Raises SandboxError when the engine does not come to an end."""
+        """Hear the rest of a dead container. Raises SandboxUnhealthyError when it does not end in time."""
         deadline = time.monotonic() + limit_s
         while self._talk.is_open:
             rest_s = deadline - time.monotonic()
             if rest_s < 0:
-                raise SandboxError(f"the engine still holds a dead container's outputs open after {limit_s:.0f} s")
+                raise SandboxUnhealthyError(
+                    f"a container's outputs are open {limit_s:.0f} s after its end, so its death is not proven: "
+                    "take no more work here and look at the engine's log"
+                )
             self.turn(math.ceil(rest_s * 1000))
 
     def turn(self, rest_ms: int) -> None:

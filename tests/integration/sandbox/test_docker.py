@@ -5,18 +5,20 @@ import secrets
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import replace
 
 import pytest
 
 from sandbox.backends.docker import Docker
 from sandbox.backends.docker.container import Image, Place, container
+from sandbox.backends.docker.death import Death
 from sandbox.backends.docker.engine import Engine
 from sandbox.backends.docker.life import Order
 from sandbox.backends.docker.room import Desk, open_room
 from sandbox.backends.processor_drill import in_shell, processors
 from sandbox.door import listening
-from sandbox.errors import SandboxError, SandboxUnavailableError
+from sandbox.errors import SandboxError, SandboxUnavailableError, SandboxUnhealthyError
 from sandbox.limits import Usage
 from sandbox.process.tools import prepare_container
 from sandbox.spec import Bind, DiskSize, ExitKind, ToolRoom
@@ -161,6 +163,33 @@ def test_the_root_is_read_only_even_where_an_image_leaves_it_open(box):
     _run(box, script("ls -ld /open; echo x > /open/x"), heard)
     assert heard.stdout.startswith(b"drwxrwxrwx")
     assert b"Read-only file system" in heard.stderr
+
+
+def test_a_death_that_is_not_proven_in_five_seconds_makes_the_host_unhealthy(box, docker_engine):
+    heard, asked = Heard(), []
+
+    def stop():
+        if heard.stdout:
+            asked.append(time.monotonic())
+            docker_engine.process.freeze()
+        return bool(asked)
+
+    try:
+        with pytest.raises(SandboxUnhealthyError, match="take no more work here"):
+            box.run(script("echo ready; exec sleep 600"), heard, stop)
+        took_s = time.monotonic() - asked[0]
+    finally:
+        docker_engine.process.thaw()
+    assert 5 <= took_s < 8
+    for left in docker_engine.containers():  # the next worker's to remove
+        docker_engine.cli("rm", "--force", left)
+
+
+def test_a_container_that_never_started_is_removed(docker_engine, docker_image):
+    with Engine(docker_engine.url, pulls=False) as engine:
+        container = engine.create({"Image": docker_image, "Entrypoint": ["/bin/true"]})
+        Death(engine, container).bury()
+    assert docker_engine.containers() == []
 
 
 def test_a_run_leaves_nothing_on_the_engine(box, docker_engine):
