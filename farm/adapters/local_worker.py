@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -22,6 +22,7 @@ _MOST_STARTS = 5
 """In a row; one that lived for `_WELL_S` begins a new row."""
 _WELL_S = 60.0
 _END_S = 10.0
+_LOOK_S = 0.02
 _REFUSED = 2
 
 
@@ -75,13 +76,17 @@ class LocalWorker:
         self._close_lifeline()
         self._process = self._start()
 
-    def stop(self, patience_s: float) -> None:
-        """End the worker: running cells get `patience_s` to record what they have, then all of it is killed."""
+    def stop(self, patience_s: float, is_urgent: Callable[[], bool] = lambda: False) -> None:
+        """End the worker: running cells get `patience_s` to record what they have, then all of it is killed.
+
+        At once, when it `is_urgent` or becomes so.
+        """
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGTERM)
-            try:
-                self._process.wait(patience_s)
-            except subprocess.TimeoutExpired:
+            until_s = time.monotonic() + patience_s
+            while self._process.poll() is None and time.monotonic() < until_s and not is_urgent():
+                time.sleep(_LOOK_S)
+            if self._process.poll() is None:
                 os.killpg(self._process.pid, signal.SIGKILL)
                 self._process.wait(_END_S)
         self._close_lifeline()

@@ -165,5 +165,6 @@ def _coordinate(
     with live_display(lambda: live_notes(drive), quiet=run.as_json) as show:
         end = coordinate_in_turn(drive, should_stop, show)
     if worker is not None and end.kind is EndKind.INTERRUPTED:
-        worker.stop(_WORKER_PATIENCE_S)  # it stops its own cells; other hosts' go on
+        # it stops its own cells; other hosts' go on
+        worker.stop(_WORKER_PATIENCE_S, lambda: interrupts.asked_to_cancel)
     return end

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -112,13 +113,33 @@ def test_an_interrupted_run_stops_its_own_cells_and_no_other_hosts(long_bench: B
         assert stopped == ["here"]
 
 
+def test_a_second_interrupt_kills_at_once_what_does_not_stop_and_cancels(desk: Desk) -> None:
+    bench = a_bench(desk, redis_url=None, trials=1, nap_s=60.5)
+    with bench.started("run", "sweep.yaml", "--slots", "2") as run:
+        eventually("the sessions run", lambda: len(bench.sleepers()) >= 4)
+        stuck = [tree.pid for tree in processes() if "celery" in tree.command and tree.pid in descendants(run.pid)]
+        for pid in stuck:
+            os.kill(pid, signal.SIGSTOP)
+        os.kill(run.pid, signal.SIGINT)
+        eventually("it waits for its worker", lambda: _has_pending(stuck[0], signal.SIGTERM), limit_s=5)
+        os.kill(run.pid, signal.SIGINT)
+        eventually("nothing of the worker is left", lambda: bench.sleepers() == [], limit_s=1.5)
+        assert run.wait(timeout=60) == 130
+    assert len(bench.records("cancel.json")) == 1
+
+
+def _has_pending(pid: int, number: signal.Signals) -> bool:
+    lines = Path("/proc", str(pid), "status").read_text().splitlines()
+    pending = next(int(line.split()[1], 16) for line in lines if line.startswith("ShdPnd:"))
+    return bool(pending & 1 << number - 1)
+
+
 def test_a_killed_run_leaves_no_process_and_resumes(desk: Desk) -> None:
     bench = a_bench(desk, redis_url=None, trials=1, nap_s=6.5)
     with bench.started("run", "sweep.yaml", "--slots", "2") as run:
         eventually("the sessions run", lambda: len(bench.sleepers()) >= 4)
         os.kill(run.pid, signal.SIGKILL)
-        eventually("nothing of the run is left", lambda: desk.processes() == [], limit_s=5)
-        assert bench.sleepers() == []
+        eventually("nothing of the run is left", lambda: desk.processes() == [] == bench.sleepers(), limit_s=5)
     code, out = bench.farm("resume", bench.sweep(), "--slots", "2")
     assert code == 0, out
     assert len(bench.records("results/*.json")) == 2

@@ -172,6 +172,9 @@ class Fleet:
         """Make the fleet whole: no points, no tricks, both workers up."""
         self.points.clear()
         self.tricks.now = as_it_is
+        for server in (self.redis.process, self.s3.process):
+            if not server.is_running:
+                server.start_again()
         for name in [name for name in self.hosts if name not in {"a", "b"}]:
             self.remove(name)
         gone = [name for name in ("a", "b") if name not in self.hosts or not self.hosts[name].is_alive]

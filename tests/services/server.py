@@ -31,6 +31,10 @@ class ServerProcess:
                 return
         raise AssertionError(f"{self._arguments[0]} did not start: {self.log.read_text(errors='replace')[-2000:]}")
 
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
     def start_again(self) -> None:
         """Start it as before: the same ports, the same data."""
         assert self._launch(), f"it did not start again: {self.log.read_text(errors='replace')[-2000:]}"
