@@ -98,9 +98,14 @@ def _leave_tickets_to_others(sender: Any, **_: object) -> None:  # noqa: ANN401 
 
 @signals.worker_shutting_down.connect
 def _end(**_: object) -> None:
-    """Let running cells finish at the first call; stop them at the second, or at once when somebody waits for us."""
+    """Let running cells finish at the first call, within the grace if there is one; stop them at the second.
+
+    Where somebody waits for us the first call is the second.
+    """
     if _process.is_ending or bootstrap.has_lifeline():
         _process.flag.raise_it()
+    else:
+        bootstrap.start_grace(_process.flag)
     _process.is_ending = True
 
 

@@ -343,6 +343,15 @@ def watch_lifeline() -> None:
         threading.Thread(target=_wait_for_its_end, name="lifeline", daemon=True).start()
 
 
+def start_grace(flag: ShutdownFlag) -> None:
+    """Let the cells that still run at the end of the grace be stopped."""
+    grace_s = read_settings().grace_s
+    if grace_s is not None:
+        timer = threading.Timer(grace_s, flag.raise_it)
+        timer.daemon = True
+        timer.start()
+
+
 def has_lifeline() -> bool:
     return read_settings().lifeline
 

@@ -38,6 +38,8 @@ class WorkerSettings(FarmSettings):
     """The same of inodes."""
     labels: Annotated[str, Field(pattern=rf"^({LABEL}(,{LABEL})*)?$")] = ""
     """What arms may require of a host, by words parted by commas; arch=<machine> is added."""
+    grace_s: Annotated[float, Field(ge=0)] | None = None
+    """After SIGTERM running cells may go on for so long; then they are stopped and handed back. None: to their end."""
     sandbox: str = "bubblewrap"
     docker_image: str = ""
     """For the docker sandbox: the image, by digest, of the guests of tasks that bring none."""

@@ -130,6 +130,24 @@ def test_sigterm_lets_a_running_cell_finish_and_a_second_one_stops_it(sweep: Sta
     assert marked(mark) == []
 
 
+def test_sigterm_hands_back_at_the_end_of_the_grace_what_has_not_finished(
+    sweep: Start, worker: Worker, mark: str
+) -> None:
+    real = sweep(*sleeps(mark))
+    with worker(FARM_GRACE_S="1") as one:
+        one.wait_until_ready()
+        real.send()
+        wait_until(lambda: bool(marked(mark)))
+        one.process.send_signal(signal.SIGTERM)
+        assert one.process.wait(20) == 0
+    outcome = real.outcome()
+    assert outcome is not None
+    assert outcome.fault is not None
+    assert (outcome.fault.kind, outcome.fault.detail) == (FaultKind.CANCELLED, "stopped with its worker")
+    assert not real.has_result()
+    assert marked(mark) == []
+
+
 def test_kill_9_of_the_main_process_ends_every_process_of_its_cells_and_loses_no_word_of_them(
     sweep: Start, worker: Worker, mark: str, root: Path
 ) -> None:
