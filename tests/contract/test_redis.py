@@ -20,6 +20,7 @@ from farm.testing.coordination import (
     QueueSuite,
     ShareSuite,
     SignalSuite,
+    an_order,
 )
 from farm.testing.leases import LONG_S, SWEEP, LeaseSuite, a_lease, a_ticket
 from tests.services.redis import RedisServer
@@ -170,3 +171,15 @@ def test_what_the_lease_book_keeps_does_not_grow_with_the_sweep(farm: RedisFarm,
     with server.client() as client:
         kept = sum(client.memory_usage(key) or 0 for key in client.scan_iter("farm:leases:*"))
     assert kept < 1000
+
+
+def test_orders_and_queues_of_another_version_are_left_alone(server: RedisServer, farm: RedisFarm) -> None:
+    farm.queues.open(frozenset({"a"}), 60)
+    farm.orders.give("h", an_order(1))
+    with server.client() as client:
+        client.hset("farm:queues:needs", "cells-other", '{"needs": ["b"], "more": 1}')
+        client.hset("farm:queues:needs", "cells-odd", "[")
+        client.hset("farm:hosts:orders", "other", '{"kind": "reboot"}')
+    assert farm.queues.known() == (frozenset({"a"}),)
+    assert farm.orders.last("other") is None
+    assert farm.orders.last("h") == an_order(1)

@@ -2,7 +2,7 @@
 
 from farm.adapters.redis.server import Server, milliseconds
 from farm.adapters.redis.told import read_each
-from farm.model import DrainOrder, Host, canonical_json, parse_record
+from farm.model import DrainOrder, Host, canonical_json
 
 _KEYS = ("farm:hosts:deadlines", "farm:hosts:facts")
 _ORDERS = "farm:hosts:orders"
@@ -40,4 +40,4 @@ class RedisDrainOrders:
     def last(self, host: str) -> DrainOrder | None:
         with self._server.answering() as client:
             told = client.hget(_ORDERS, host)
-        return None if told is None else parse_record(DrainOrder, str(told).encode(), _ORDERS)
+        return None if told is None else next(read_each(DrainOrder, (str(told),)), None)
