@@ -7,7 +7,8 @@ Measured with 0.86.2; what looks odd has a reason:
 - It breaks lines at the terminal's width, those that tell its end and those of the answer among them: so it is wide.
 - Python runs isolated: else a module of the workspace could stand in for one of its own.
 - Without leave to use git it commits nothing, and makes no repository where there is none.
-- A provider that turns it away it asks again for a minute and a half, which can't be changed.
+- A provider that turns it away it asks nine times, which takes a minute and can't be changed; the retries that its
+  client would do for each of them are off.
 - A workspace's `.aider.conf.yml` is read; what stands on the command line wins over it.
 """
 
@@ -24,12 +25,16 @@ from worker.session import AGENT, DOOR_KEY, DOOR_URL, HOME, AgentProgram, Launch
 KIND = "aider"
 TESTED_VERSION = "0.86.2"
 
+_MODELS = ".farm/models.yml"
+_EVERY_MODEL = b'[{"name": "aider/extra_params", "extra_params": {"max_retries": 0}}]'
+"""Its own word for what is added to the requests of all models."""
 _PROMPT = ".farm/prompt.md"
 _INSTRUCTIONS = ".farm/instructions.md"
 _QUIET = (
     *("--yes-always", "--no-check-update", "--analytics-disable", "--no-show-model-warnings", "--no-pretty"),
     *("--no-fancy-input", "--no-auto-commits", "--no-dirty-commits", "--no-gitignore", "--no-show-release-notes"),
     *("--no-detect-urls", "--no-suggest-shell-commands", "--no-stream"),
+    *("--model-settings-file", f"{HOME}/{_MODELS}"),
     *("--chat-history-file", f"{HOME}/.farm/chat.md", "--input-history-file", f"{HOME}/.farm/input"),
 )
 _ENV = {
@@ -83,6 +88,7 @@ class AiderAgent:
             argv=(*words, "--message-file", f"{HOME}/{_PROMPT}"),
             env=_ENV,
             home_files={
+                _MODELS: _EVERY_MODEL,
                 _PROMPT: request.prompt.encode(),
                 **({} if instructions is None else {_INSTRUCTIONS: instructions.encode()}),
             },

@@ -7,6 +7,7 @@ Measured with 1.18.33; what looks odd has a reason:
 - A workspace's configuration is never read: it could name programs to start. Its AGENTS.md is, and its skills.
 - Of a server that did not start it says nothing but by its log, so it is asked for that one where there are servers.
 - Its tools that search, and the one that reads skills, need ripgrep, which it would download: it finds ours.
+- Its cap of steps does no more than ask the model to stop, so it is no option.
 - It is told no prices: the cost that it states without them is 0.
 - A provider that turns it away it asks six times, which takes a minute in silence and can't be changed; how long it is
   told to wait, it waits without a bound, so the door bounds it.

@@ -1,5 +1,7 @@
 """How aider is started."""
 
+import json
+
 import pytest
 
 from farm.errors import SpecError
@@ -33,8 +35,16 @@ def test_it_speaks_either_wire_at_the_door_with_every_model_that_it_has(wire: Wi
 
 def test_prompt_and_instructions_go_by_files_of_its_home() -> None:
     launch = an_agent().launch(a_request("x" * 200_000, "Be brief."))
-    assert launch.home_files == {".farm/prompt.md": b"x" * 200_000, ".farm/instructions.md": b"Be brief."}
+    assert launch.home_files[".farm/prompt.md"] == b"x" * 200_000
+    assert launch.home_files[".farm/instructions.md"] == b"Be brief."
     assert launch.argv[launch.argv.index("--read") + 1] == "/home/agent/.farm/instructions.md"
+
+
+def test_its_client_repeats_no_request_and_no_line_is_broken() -> None:
+    launch = an_agent().launch(a_request())
+    place = launch.argv[launch.argv.index("--model-settings-file") + 1].removeprefix("/home/agent/")
+    assert json.loads(launch.home_files[place]) == [{"name": "aider/extra_params", "extra_params": {"max_retries": 0}}]
+    assert int(launch.env["COLUMNS"]) > 10_000
 
 
 def test_git_and_the_spelling_of_edits_are_the_arms() -> None:
