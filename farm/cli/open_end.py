@@ -7,6 +7,7 @@ from typing import assert_never
 import click
 
 from farm.cli.drive import Drive, coordinate
+from farm.cli.hours import moment
 from farm.coordinator.effects import Deferral
 from farm.coordinator.fleet_hours import FleetHours
 from farm.coordinator.loop import CoordinatorEnd, EndKind
@@ -14,7 +15,7 @@ from farm.coordinator.progress import Progress
 from farm.coordinator.shell import LeftOpen
 from farm.errors import TransientError
 from farm.model import Plan
-from farm.model.time_window import calendars, left_s, next_opening
+from farm.model.time_window import calendars, next_opening
 
 _LOOK_S = 1.0
 
@@ -41,22 +42,6 @@ def _when(plan: Plan, now: datetime) -> str:
         return " on a host"
     opening = next_opening(calendars(plan.windows), now)
     return "; none is to come" if opening is None else f": the next opens at {moment(opening)}"
-
-
-def moment(instant: datetime) -> str:
-    """Say an instant in UTC."""
-    return f"{instant:%Y-%m-%d %H:%M} UTC"
-
-
-def hours_line(plan: Plan, now: datetime) -> str | None:
-    """Say that an open sweep is outside its time windows, and until when; None: it is not."""
-    windows = calendars(plan.windows)
-    if left_s(windows, now) != 0:
-        return None
-    opening = next_opening(windows, now)
-    return "outside its time windows; " + (
-        "none is to come" if opening is None else f"the next opens at {moment(opening)}"
-    )
 
 
 def coordinate_open(

@@ -11,7 +11,7 @@ from farm.bootstrap import Exchange, Settings
 from farm.cli.common import answer, json_option, place_of, store_option
 from farm.cli.counting import ArmCount, count, outline
 from farm.cli.display import live_line
-from farm.cli.open_end import hours_line
+from farm.cli.hours import hours_line
 from farm.cli.recent_faults import ToldFault, recent_faults
 from farm.cli.shards import shard_lines
 from farm.cli.spent import spent_words
