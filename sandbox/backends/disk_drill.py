@@ -4,7 +4,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from sandbox.backends.drills import LIMITS, system_python
+from sandbox.backends.drills import LIMITS
 from sandbox.backends.verdicts import OUT, REPORT
 from sandbox.disk import DISK, INODES, Disk, Disks, find
 from sandbox.errors import SandboxError
@@ -15,22 +15,22 @@ _SIZE = DiskSize(4 << 20, 64)
 _HELD = f"ENOSPC ENOSPC nodev,nosuid {DISK} {INODES}"
 _FREE = "done done"
 _SCRIPT = f"""
-import errno
-def tried(deed):
-    try:
-        deed()
-    except OSError as error:
-        return errno.errorcode[error.errno]
-    return "done"
-def litter():
-    for number in range({2 * _SIZE.inodes}):
-        open(f"{OUT}/{{number}}", "x").close()
-with open("{OUT}/big", "wb", buffering=0) as big:
-    littered = tried(litter)
-    filled = tried(lambda: [big.write(bytes(1 << 16)) for _ in range({2 * _SIZE.size_bytes >> 16})])
-mounts = [line.split() for line in open("/proc/self/mountinfo")]
-own = next((line[5].split(",") for line in mounts if line[4] == "{OUT}" and line[-2].startswith("/dev/loop")), ())
-print(filled, littered, ",".join(sorted({{"nosuid", "nodev"}} & set(own))))
+came_of() {{
+    complaint=$("$@" 2>&1) && end=done || case $complaint in *"No space left"*) end=ENOSPC;; *) end=failed;; esac
+}}
+names= number=0
+while [ $number -lt {2 * _SIZE.inodes} ]; do names="$names {OUT}/$number"; number=$((number + 1)); done
+: >{OUT}/big
+came_of touch $names; littered=$end
+came_of dd if=/dev/zero of={OUT}/big bs=65536 count={2 * _SIZE.size_bytes >> 16}; filled=$end
+own=
+while read -r id up device root at options rest; do
+    case "$at $rest" in "{OUT} "*" /dev/loop"*)
+        case ,$options, in *,nodev,*) own=nodev;; esac
+        case ,$options, in *,nosuid,*) own=$own,nosuid;; esac;;
+    esac
+done </proc/self/mountinfo
+echo $filled $littered $own
 """
 _PLAIN = str.maketrans(dict.fromkeys("{}[]()"))
 """Lines are for people."""
@@ -62,7 +62,7 @@ def _told(backend: Sandbox, place: Path, own: Disk | None) -> str:
     """Run the script in `place` and give what it saw, and which limits we saw."""
     said = bytearray()
     spec = SandboxSpec(
-        argv=(system_python(), "-I", "-S", "-B", "-c", _SCRIPT),
+        argv=("/bin/sh", "-c", _SCRIPT),
         binds=(Bind(place, OUT, writable=True),),
         limits=replace(LIMITS, file_size_bytes=4 * _SIZE.size_bytes),
         cwd="/",

@@ -153,13 +153,13 @@ def controls(saw: Witnesses) -> Iterator[Probe]:
         "shared memory": outside.segments > 0,
     }
     blind = [name for name, is_seen in detects.items() if not is_seen]
-    yield judged("witness", blind, [], "outside the sandbox it sees all that it must not see inside", _BLIND)
+    yield judged("witness", blind, [], "outside the sandbox it sees all that it must not see inside", BLIND)
     vsock = saw.unfiltered.sight.vsock
     made = "made without the filter" if vsock == "done" else "this kernel has none"
-    yield judged("machine sockets, control", vsock, outside.vsock, made, _BLIND)
+    yield judged("machine sockets, control", vsock, outside.vsock, made, BLIND)
 
 
-_BLIND = "preflight can't judge this host: look at what stands in the way of a plain connection or file"
+BLIND = "preflight can't judge this host: look at what stands in the way of a plain connection or file"
 
 
 def sight_of(text: bytes) -> Sight:

@@ -19,9 +19,10 @@ _LAUNCHER = Program("launcher", ("launcher.c",))
 _SPAWNER = Program("spawner", ("spawner.c",))
 _TOOL = Program("tool", ("tool.c", "room.c"))
 _CONTAINER = Program("container", ("container.c", "forwarder.c"), links=(("-static",),))
-"""It runs in somebody else's file system, so it may need no library; likewise the next two."""
+"""It runs in somebody else's file system, so it may need no library; likewise the next three."""
 _CONTAINER_TOOL = Program("container-tool", _TOOL.sources, links=(("-static",),))
 _CALLER = Program("caller", ("caller.c",), links=(("-static",),))
+_COUNTER = Program("counter", ("counter.c",), links=(("-static",),))
 _PID_ONE = Path(__file__).resolve().parent / "pid_one.py"
 _SPAWNER_ONE = Path(__file__).resolve().parent / "spawner_one.py"
 _TOOL_ONE = Path(__file__).resolve().parent / "tool_one.py"
@@ -103,12 +104,13 @@ class ContainerTools:
     init: Path
     tool: Path
     caller: Path
-    """For preflight."""
+    counter: Path
+    """For preflight, as the caller."""
 
 
 def prepare_container(folder: Path, compiler: str | None = None) -> ContainerTools:
     """Put what containers need below `folder`; nothing stands in for it. Raises SandboxUnavailableError."""
-    programs = (_CONTAINER, _CONTAINER_TOOL, _CALLER)
+    programs = (_CONTAINER, _CONTAINER_TOOL, _CALLER, _COUNTER)
     return ContainerTools(*(_static(build(folder, program, compiler)) for program in programs))
 
 

@@ -125,7 +125,7 @@ class Docker:
 
     def preflight(self, scratch: Path) -> tuple[Probe, ...]:
         """Prove containment by effect below `scratch`, as `Sandbox.preflight` says."""
-        return preflight.probe(self, scratch, self._tools.caller)
+        return preflight.probe(self, scratch, self._tools)
 
     def reap(self) -> int:
         """Remove what dead owners with our root left on the engine; tell how many containers that were."""

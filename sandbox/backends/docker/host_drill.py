@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sandbox.backends.drills import LIMITS, told
-from sandbox.backends.verdicts import judged
+from sandbox.backends.verdicts import BLIND, judged
 from sandbox.backends.way_drills import answering
 from sandbox.door import listening
 from sandbox.errors import SandboxError
@@ -15,7 +15,6 @@ from sandbox.spec import Bind, Probe, Sandbox, SandboxSpec, Stream
 
 _CALLER = "/cell/caller"
 _LOOK_S = 30.0
-_BLIND = "preflight can't judge this host: look at what stands in the way of a plain connection on it"
 
 
 def host_sockets(backend: Sandbox, folder: Path, caller: Path) -> tuple[Probe, Probe]:
@@ -31,9 +30,7 @@ def host_sockets(backend: Sandbox, folder: Path, caller: Path) -> tuple[Probe, P
         inside, outside = _inside(backend, caller, words), _outside(caller, words)
     return (
         judged("host's sockets", inside, "host ENOENT ECONNREFUSED", "out of reach, by path and by port"),
-        judged(
-            "host's sockets, control", outside, f"host {word} {word}", "outside both answer the same caller", _BLIND
-        ),
+        judged("host's sockets, control", outside, f"host {word} {word}", "outside both answer the same caller", BLIND),
     )
 
 

@@ -13,8 +13,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
+from sandbox.backends.disk_drill import disk
 from sandbox.backends.docker.death_drills import killing, lifeline
 from sandbox.backends.docker.host_drill import host_sockets
+from sandbox.backends.docker.sight_drill import sight
 from sandbox.backends.drills import Unfiltered, told, wall
 from sandbox.backends.lifeline_drill import Lived
 from sandbox.backends.processor_drill import in_shell, processors
@@ -22,9 +24,11 @@ from sandbox.backends.size_drill import sizes
 from sandbox.backends.verdicts import REPORT, judged
 from sandbox.backends.way_drills import of_program, ways
 from sandbox.errors import SandboxError
+from sandbox.process.tools import ContainerTools
 from sandbox.spec import Bind, Exit, Limits, Probe, SandboxSpec, Sink, Stream
 
 _OUT = "/cell/out"
+_COUNTER = "/cell/counter"
 _MIB = 1 << 20
 _LIMITS = Limits(
     wall_s=20.0,
@@ -49,6 +53,7 @@ for pid in /proc/[0-9]*; do echo "process $pid"; done
 exit 0
 """
 _FORK = f"for i in 1 2 3 4; do sleep 20 & done; echo few; for i in {'1 ' * 32}; do sleep 20 & done; echo many"
+_OPEN = f"exec {_COUNTER} 256"
 _SWALLOW = """
 dd if=/dev/zero of=/dev/null bs=1048576 count=1 2>/dev/null && echo little
 exec dd if=/dev/zero of=/dev/null bs={} count=1
@@ -84,6 +89,7 @@ class _Room:
     folder: Path
     out: Path
     secret: Path
+    counter: Path
 
     def run(self, text: str, limits: Limits = _LIMITS) -> _Seen:
         """Run a shell script in the backend."""
@@ -95,13 +101,14 @@ class _Room:
 
     def _spec(self, text: str, limits: Limits) -> SandboxSpec:
         argv = ("/bin/sh", "-c", text, "witness", str(self.secret), "/root/.ssh", "/var/lib/docker", _OUT)
-        return SandboxSpec(argv=argv, binds=(Bind(self.out, _OUT, writable=True),), limits=limits, cwd="/")
+        binds = (Bind(self.out, _OUT, writable=True), Bind(self.counter, _COUNTER))
+        return SandboxSpec(argv=argv, binds=binds, limits=limits, cwd="/")
 
 
-def probe(backend: Probed, scratch: Path, caller: Path) -> tuple[Probe, ...]:
-    """Run the witness and the drills below `scratch`, `caller` to call the door; every probe says what was seen."""
+def probe(backend: Probed, scratch: Path, tools: ContainerTools) -> tuple[Probe, ...]:
+    """Run the witness and the drills, with our small `tools`, below `scratch`; every probe says what was seen."""
     try:
-        with _room(backend, scratch) as room:
+        with _room(backend, scratch, tools.counter) as room:
             saw, bare = room.run(_WITNESS), room.run_unfiltered(_WITNESS)
             return (
                 Probe(
@@ -116,10 +123,12 @@ def probe(backend: Probed, scratch: Path, caller: Path) -> tuple[Probe, ...]:
                 *sizes(backend, room.out),
                 *_limits(room),
                 wall(backend),
-                *host_sockets(backend, room.folder, caller),
-                *ways(backend, room.folder, of_program(caller)),
+                *sight(backend),
+                *host_sockets(backend, room.folder, tools.caller),
+                *ways(backend, room.folder, of_program(tools.caller)),
                 processors(backend, in_shell),
                 lifeline(backend, room.out),
+                disk(backend, room.folder, room.out),
                 killing(backend, room.out),
             )
     except SandboxError as error:
@@ -130,7 +139,7 @@ def probe(backend: Probed, scratch: Path, caller: Path) -> tuple[Probe, ...]:
 
 
 @contextmanager
-def _room(backend: Probed, scratch: Path) -> Iterator[_Room]:
+def _room(backend: Probed, scratch: Path, counter: Path) -> Iterator[_Room]:
     scratch.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(dir=scratch.resolve(), prefix="preflight-"))
     try:
@@ -140,7 +149,7 @@ def _room(backend: Probed, scratch: Path) -> Iterator[_Room]:
         os.chown(out, *backend.owner(0))
         secret = folder / "secret"
         secret.write_text("not for guests")
-        yield _Room(backend, folder, out, secret)
+        yield _Room(backend, folder, out, secret, counter)
     finally:
         shutil.rmtree(folder)
 
@@ -203,6 +212,10 @@ def _limits(room: _Room) -> Iterator[Probe]:
     fix = "give the engine the pids controller: a kernel with cgroups v2, or v1's pids mounted"
     ends = ["few" in forked.said, "many" in forked.said, "many" in freely.said]
     yield judged("number of processes", ends, [True, False, True], "held; the controls may have some, or more", fix)
+    numbers = (64, 128)
+    opened = [" ".join(room.run(_OPEN, replace(_LIMITS, open_files=number)).all("files")) for number in numbers]
+    fix = "give the engine a higher hard limit of open files: LimitNOFILE, default-ulimits"
+    yield judged("open files", opened, [str(one) for one in numbers], "held at 64; the control at 128", fix)
     swallowed = room.run(_SWALLOW.format(4 * _LIMITS.memory_bytes))
     fix = "give the engine the memory controller (on Debian's v1: cgroup_enable=memory)"
     took = ("little" in swallowed.said, swallowed.exit.limit)

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from sandbox.backends.docker import Docker
+from sandbox.backends.docker import Docker, preflight
 from sandbox.backends.docker.container import Image, Place, container
 from sandbox.backends.docker.death import Death
 from sandbox.backends.docker.engine import Engine
@@ -265,20 +265,28 @@ def test_preflight_says_what_an_image_lacks(make, docker_engine):
 
 
 class Holed:
-    """A docker whose guests may have all the processors there are."""
+    """A docker that does not hold its guests to some limits."""
 
-    def __init__(self, inner):
-        self._inner = inner
+    def __init__(self, inner, **loosened):
+        self._inner, self._loosened = inner, loosened
 
-    def facts(self):
-        return self._inner.facts()
+    def __getattr__(self, name):
+        return getattr(self._inner, name)
 
     def run(self, spec, sink, stop):
-        return self._inner.run(replace(spec, limits=replace(spec.limits, cpus=None)), sink, stop)
+        return self._inner.run(replace(spec, limits=replace(spec.limits, **self._loosened)), sink, stop)
 
 
 def test_a_cap_of_processors_that_is_not_held_is_seen_by_the_drill_in_shell(box):
-    assert not processors(Holed(box), in_shell).ok
+    assert not processors(Holed(box, cpus=None), in_shell).ok
+
+
+def test_preflight_sees_limits_that_are_not_held(box):
+    sizes = {"file_size_bytes": 1 << 30, "tmp_bytes": 1 << 30, "memory_bytes": 1 << 30}
+    holed = Holed(box, **sizes, processes=64, open_files=256)
+    probes = preflight.probe(holed, work_root() / "scratch", prepare_container(work_root() / "docker" / "bin"))
+    names = {"file size", "size of /tmp", "memory", "number of processes", "open files"}
+    assert {probe.name for probe in probes if not probe.ok} == names
 
 
 def _killed_worker(root, docker_engine, docker_image):
