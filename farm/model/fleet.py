@@ -87,7 +87,7 @@ def unserved(plan: Plan, hosts: Iterable[Host]) -> Iterator[str]:
 def _why_unserved(needed: frozenset[str], hosts: tuple[Host, ...]) -> str | None:
     """Say why nobody takes what needs `needed`; None where somebody does, or nobody is there to say."""
     able = [host for host in hosts if not lacking(needed, offers(host))]
-    hindered = [f"{host.id}, {host.hindrance}" for host in able if host.hindrance is not None]
+    hindered = [f"{host.id} ({host.hindrance})" for host in able if host.hindrance is not None]
     if not hosts or len(able) > len(hindered):
         return None
     if hindered:

@@ -57,7 +57,7 @@ def test_a_drained_host_is_told_of_everywhere_until_it_is_undrained(desk: Desk, 
         assert f"`farm undrain {host}` lets it work again" in bench.farm("hosts")[1]
         identity = bench.farm("submit", "sweep.yaml")[1].strip()
         said = bench.farm("status", identity)[1]
-        assert f"no host that works can run arm 'baseline': it waits for {worker['id']}, drained by" in said
+        assert f"no host that works can run arm 'baseline': it waits for {worker['id']} (drained by" in said
         code, out = bench.farm("undrain", host)
         assert (code, out) == (0, f"{host} takes cells again: 1 slots\n")
         code, out = bench.farm("drain", f"{host}x")

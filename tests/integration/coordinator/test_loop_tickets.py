@@ -82,7 +82,7 @@ def test_a_host_that_takes_nothing_more_is_told_with_its_reason() -> None:
     )
     farm.hosts.beat(sick, 10**6)
     farm.run(lambda turn: turn > 2)
-    assert farm.seen[-1].waiting == "no host that works can run arm 'old': it waits for host/7, bubblewrap is not dead"
+    assert farm.seen[-1].waiting == "no host that works can run arm 'old': it waits for host/7 (bubblewrap is not dead)"
     farm.slots = 1
     farm.beat()
     farm.run(lambda turn: turn > 2, farm.coordinator("second"))

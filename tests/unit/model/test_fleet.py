@@ -82,5 +82,5 @@ def test_an_arm_waits_for_the_hosts_that_have_what_it_needs_and_take_nothing() -
     broken = able.model_copy(update={"id": "b/1", "problem": "no disk", "draining": "drained by eve"})
     (said,) = unserved(_plan(PULLABLE), [_host(), drained, broken])
     where = "no host that works can run arm 'a' on task 't0'"
-    assert said == f"{where}: it waits for h/1, drained by eve; b/1, no disk"
+    assert said == f"{where}: it waits for h/1 (drained by eve); b/1 (no disk)"
     assert list(unserved(_plan(PULLABLE), [drained, able])) == []
