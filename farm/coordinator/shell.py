@@ -181,10 +181,10 @@ class Shell:
             self._look_into(suspect)
         for suspect in tuple(self._watch.overdue(self._state.window, now_s, self._has_idle_slots)):
             self._look_into(suspect)
+        for suspect in tuple(self._watch.late(self._state.window, self._state.hours.fits, now_s)):
+            self._look_into(suspect)
 
     def _has_idle_slots(self, index: int) -> bool:
-        if not self._state.hours.fits(index):
-            return True  # every slot that is free refuses it
         return self._queues.of(self._records.plan.cells[index]) in self._fleet.idle
 
     def end_waits(self) -> None:

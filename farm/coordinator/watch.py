@@ -7,6 +7,8 @@ from farm.coordinator.ports import Rhythm
 from farm.coordinator.window import Live, Phase, Window
 
 _MOST_BETWEEN_LOOKS_S = 2.0
+_LATE_S = 2.0
+"""Longer than a claim that was granted in time takes to be seen in the store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,8 @@ class Watch:
         self._rhythm = rhythm
         self._absences = dict[int, _Absence]()
         self._sent = dict[int, _Sent]()
+        self._late = dict[int, float]()
+        """Since when each queued cell has been too late for its time window."""
         self._looked_s = 0.0
 
     def sent(self, index: int, attempt: int, now_s: float) -> None:
@@ -106,3 +110,11 @@ class Watch:
             patience_s = sent.wait_s if has_idle_slots(index) else self._rhythm.overdue_most_s
             if now_s - sent.at_s >= patience_s:
                 yield Suspect(index, live.attempt, is_gone=True)
+
+    def late(self, window: Window, fits: Callable[[int], bool], now_s: float) -> Iterator[Suspect]:
+        """Yield queued cells that have had too little time left for a while: every worker refuses their tickets."""
+        queued = (index for index, live in window.cells.items() if live.phase is Phase.QUEUED and not fits(index))
+        self._late = {index: self._late.get(index, now_s) for index in queued}
+        for index, since_s in self._late.items():
+            if now_s - since_s >= _LATE_S:
+                yield Suspect(index, window.cells[index].attempt, is_gone=True)

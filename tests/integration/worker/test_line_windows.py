@@ -29,12 +29,12 @@ def short(**more: Any) -> dict[str, Any]:
 
 
 def test_a_window_that_closes_ends_the_session_keeps_its_stream_and_defers_the_cell(farm: Make, run: Run) -> None:
-    oracle = says("true").model_copy(update={"limits": SECOND})
-    extra = short(windows=(window(4),))
+    oracle = says("true").model_copy(update={"limits": CheckLimits(wall_s=0.1)})
+    extra = short(windows=(window(5),), upload_s=0.1, durations={"fix": {"base": 0.1}})
     cell = farm({"say": "so far"}, LONG, timing=FAST, oracle=oracle, plan_extra=extra)
     began = time.monotonic()
     assert run(cell) is LineEnd.RECORDED
-    assert time.monotonic() - began < 8
+    assert time.monotonic() - began < 20
     outcome = cell.outcome()
     assert outcome.fault is not None
     assert (outcome.fault.kind, outcome.fault.detail) == (FaultKind.DEFERRED, "put off: its time window closes")

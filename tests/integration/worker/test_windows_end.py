@@ -24,8 +24,8 @@ from tests.builders.worker.farm import Farm, says
 from tests.builders.worker.process import FolderStore, WorkerProcess
 from tests.services.redis import RedisServer
 
-OPEN_S = 6.0
-SHUT_S = 2.0
+OPEN_S = 9.0
+SHUT_S = 7.0
 NEEDS_S = 1.0 + 1.0 + 0.5
 
 
