@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -42,9 +42,7 @@ _READ_ONLY = (
 )
 """Opened for writing, never written to."""
 _HOST_PLACES = ("/root", "/var", "/opt", "/srv", "/mnt", "/boot", "/sys", "/etc/shadow")
-_FULL = ("/tmp", "/run", "/dev/shm", "/home/agent")  # noqa: S108 (the sandbox's own)
-_MOST_BYTES = 72 << 20
-"""More than any of the sandbox's memory file systems takes."""
+_MEMORY = ("/run", "/dev/shm", "/home/agent")  # noqa: S108 (the sandbox's own)
 _LOOK_S = 30.0
 _IPC_RMID = 0
 
@@ -74,11 +72,6 @@ class _Scene:
         """The questions, as the witness takes them."""
         return json.dumps({"tries": self.tries, "numbers": self.numbers})
 
-    @property
-    def short(self) -> "_Scene":
-        """The same without the slow questions, whose answers the filter has no part in."""
-        return replace(self, tries={**self.tries, "full": []})
-
 
 def probe(backend: Probed, scratch: Path) -> tuple[Probe, ...]:
     """Run the witness and the drills below `scratch`; every probe says what was seen and what to do."""
@@ -96,7 +89,7 @@ def _probes(backend: Probed, scene: _Scene) -> Iterator[Probe]:
     inside = _ask(backend.run, scene)
     saw = Witnesses(
         inside=inside,
-        unfiltered=_ask(backend.run_unfiltered, scene.short),
+        unfiltered=_ask(backend.run_unfiltered, scene),
         outside=_outside(scene, backend.owner(0)),
         leaked=scene.leaked,
         hidden=scene.hidden,
@@ -112,8 +105,8 @@ def _probes(backend: Probed, scene: _Scene) -> Iterator[Probe]:
     yield from verdicts.doors(saw)
     yield from verdicts.controls(saw)
     yield from _naive(backend, scene)
-    yield from verdicts.bounds(inside)
     yield from size_drill.sizes(backend, scene.out)
+    yield size_drill.memory_file_systems(backend, *_MEMORY)
     yield from count_drill.counts(backend)
     yield drills.wall(backend)
     yield drills.memory(backend)
@@ -143,9 +136,8 @@ def _scene(backend: Sandbox, scratch: Path) -> Iterator[_Scene]:
             **_doors(folder, stack),
             "paths": [*_HOST_PLACES, *hidden, OUT],
             "writes": [*_READ_ONLY, WRITTEN],
-            "full": [*_FULL],
         }
-        numbers = {"pid": os.getpid(), "port": _port(stack), "most": _MOST_BYTES}
+        numbers = {"pid": os.getpid(), "port": _port(stack)}
         yield _Scene(folder, out, hidden, leaked, tries, numbers, (Bind(out, OUT, writable=True),))
 
 

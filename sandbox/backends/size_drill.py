@@ -1,7 +1,7 @@
-"""Limits that are sizes, shown by effect: how large a file may grow, and how much goes into /tmp.
+"""Limits that are sizes, shown by effect: how large a file may grow, and how much goes into /tmp and its like.
 
 A guest takes as much as it gets, twice: under one pair of limits and, as the control, under a looser pair. That each
-time it gets just what the limit says proves that this limit held it. It needs no more than a shell and `dd`.
+time it gets just what the limit says proves that this limit held it. It needs no more than a shell, `dd` and `rm`.
 """
 
 from collections.abc import Iterator
@@ -24,6 +24,17 @@ for piece in 1 2 3 4 5; do
     dd if=/dev/zero of={TMP}/$piece bs={_PIECE_BYTES} count=1 2>/dev/null && echo $piece
 done
 exit 0
+"""
+_MOST_MIB = 72
+"""More than any of the sandbox's own memory file systems takes."""
+_ROOMY = replace(LIMITS, file_size_bytes=128 * _KIB * _KIB, tmp_bytes=96 * _KIB * _KIB)
+_FILL = f"""
+for place in "$@"; do
+    dd if=/dev/zero of=$place/big bs=1048576 count={_MOST_MIB} 2>/dev/null && came=all || came=none
+    [ $came = none ] && [ -s $place/big ] && came=some
+    echo $place $came
+    rm -f $place/big
+done
 """
 
 
@@ -52,12 +63,24 @@ def sizes(backend: Sandbox, out: Path) -> Iterator[Probe]:
     )
 
 
+def memory_file_systems(backend: Sandbox, *places: str) -> Probe:
+    """Let a guest write to each of `places` more than they take, and to a /tmp that has room for it as the control."""
+    spec = SandboxSpec(argv=("/bin/sh", "-c", _FILL, "fill", TMP, *places), binds=(), limits=_ROOMY, cwd="/")
+    came = [f"{TMP} all", *(f"{place} some" for place in places)]
+    meaning = f"{' and '.join(places)} fill up; the control, a larger {TMP}, takes {_MOST_MIB} MiB"
+    return judged("memory file systems", _said(backend, spec).splitlines(), came, meaning)
+
+
 def _got(backend: Sandbox, out: Path, limits: Limits) -> _Got:
-    heard = bytearray()
     binds = (Bind(out, OUT, writable=True),)
-    spec = SandboxSpec(argv=("/bin/sh", "-c", _TAKE), binds=binds, limits=limits, cwd="/")
+    pieces = _said(backend, SandboxSpec(argv=("/bin/sh", "-c", _TAKE), binds=binds, limits=limits, cwd="/"))
+    grown = out / _GROWN
+    return _Got(grown.stat().st_size if grown.exists() else 0, len(pieces.split()))
+
+
+def _said(backend: Sandbox, spec: SandboxSpec) -> str:
+    heard = bytearray()
     exit_ = backend.run(spec, lambda _stream, chunk: heard.extend(chunk), lambda: False)
     if (exit_.kind, exit_.code) != (ExitKind.EXITED, 0):
         raise SandboxError(f"the drill for sizes did not finish, {told(exit_)}")
-    grown = out / _GROWN
-    return _Got(grown.stat().st_size if grown.exists() else 0, len(heard.split()))
+    return heard.decode(errors="replace")

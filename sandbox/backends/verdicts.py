@@ -50,7 +50,6 @@ class Testimony:
     status: dict[str, str]
     userns: str
     writes: dict[str, str]
-    full: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +131,6 @@ def doors(saw: Witnesses) -> Iterator[Probe]:
     yield judged("shared memory", sight.segments, 0, "no segment of the host's")
     opened = [path for path, end in saw.inside.writes.items() if end == "done"]
     yield judged("writable places", opened, [WRITTEN], "only its own bind")
-
-
-def bounds(saw: Testimony) -> Iterator[Probe]:
-    """Judge the limits that a guest runs into by itself."""
-    yield judged("memory file systems", saw.full, dict.fromkeys(saw.full, "ENOSPC"), f"{_told(list(saw.full))} fill up")
 
 
 def controls(saw: Witnesses) -> Iterator[Probe]:

@@ -24,7 +24,6 @@ _OUT = "/cell/out"
 _NAMESPACES = ("cgroup", "ipc", "mnt", "net", "pid", "user", "uts")
 _DAEMONS = 4
 _DRILL_S = 60
-_LARGEST = 4 << 20
 
 
 def _errno_of(attempt: Callable[[], object]) -> str:
@@ -57,20 +56,6 @@ def _open_for_writing(path: str) -> None:
     """Open without writing: enough to know, and harmless where it should succeed by mistake."""
     make = 0 if os.path.exists(path) else os.O_CREAT  # noqa: PTH110 (pathlib costs milliseconds)
     os.close(os.open(path, os.O_WRONLY | make))
-
-
-def _fill_folder(folder: str, most: int) -> None:
-    """Write `most` bytes in files that are each within the limit of one."""
-    names = [f"{folder}/fill-{number}" for number in range(most // _LARGEST + 1)]
-    try:
-        for name in names:
-            with open(name, "wb", buffering=0) as file:  # noqa: PTH123 (pathlib costs milliseconds)
-                file.write(b"\0" * (_LARGEST - 1))
-                file.write(b"\0")
-    finally:
-        for name in names:
-            with contextlib.suppress(OSError):
-                os.unlink(name)  # noqa: PTH108 (pathlib costs milliseconds)
 
 
 def _children_had(most: int) -> int:
@@ -162,7 +147,6 @@ def _testify(tries: dict[str, list[str]], numbers: dict[str, int]) -> dict[str, 
         "status": {key: status[key] for key in status if key.startswith(("Cap", "NoNewPrivs", "Seccomp"))},
         "userns": _errno_of(_unshare_users),
         "writes": {path: _errno_of(partial(_open_for_writing, path)) for path in tries["writes"]},
-        "full": {path: _errno_of(partial(_fill_folder, path, numbers["most"])) for path in tries["full"]},
     }
 
 

@@ -20,7 +20,7 @@ from sandbox.backends.docker.sight_drill import sight
 from sandbox.backends.drills import Unfiltered, told, wall
 from sandbox.backends.lifeline_drill import Lived
 from sandbox.backends.processor_drill import in_shell, processors
-from sandbox.backends.size_drill import sizes
+from sandbox.backends.size_drill import memory_file_systems, sizes
 from sandbox.backends.verdicts import REPORT, judged
 from sandbox.backends.way_drills import of_program, ways
 from sandbox.errors import SandboxError
@@ -29,6 +29,7 @@ from sandbox.spec import Bind, Exit, Limits, Probe, SandboxSpec, Sink, Stream
 
 _OUT = "/cell/out"
 _COUNTER = "/cell/counter"
+_MEMORY = ("/dev/shm", "/home/agent")  # noqa: S108 (inside; /run is nobody's to write)
 _MIB = 1 << 20
 _LIMITS = Limits(
     wall_s=20.0,
@@ -121,6 +122,7 @@ def probe(backend: Probed, scratch: Path, tools: ContainerTools) -> tuple[Probe,
                 *_walls(saw, bare),
                 *_places(room, saw),
                 *sizes(backend, room.out),
+                memory_file_systems(backend, *_MEMORY),
                 *_limits(room),
                 wall(backend),
                 *sight(backend),

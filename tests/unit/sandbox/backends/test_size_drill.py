@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from sandbox.backends.size_drill import sizes
+from sandbox.backends.size_drill import memory_file_systems, sizes
 from sandbox.backends.verdicts import REPORT
 from sandbox.errors import SandboxError
 from sandbox.spec import Exit, ExitKind, Stream
@@ -56,3 +56,23 @@ def test_what_is_held_by_something_else_proves_nothing(most, names, tmp_path):
 def test_a_guest_that_does_not_finish_is_an_error(tmp_path):
     with pytest.raises(SandboxError, match="did not finish, exited 127"):
         list(sizes(Sized(code=127), tmp_path))
+
+
+class Filled:
+    """A backend whose guest's places take that much."""
+
+    def __init__(self, **came):
+        self._came = came
+
+    def run(self, spec, sink, _stop):
+        for place in spec.argv[4:]:
+            sink(Stream.STDOUT, f"{place} {self._came[place.strip('/')]}\n".encode())
+        return Exit(ExitKind.EXITED, 0.1, code=0)
+
+
+@pytest.mark.parametrize(
+    ("tmp", "run", "is_ok"),
+    [("all", "some", True), ("all", "all", False), ("some", "some", False), ("all", "none", False)],
+)
+def test_a_place_fills_up_where_a_larger_one_does_not(tmp, run, is_ok):
+    assert memory_file_systems(Filled(tmp=tmp, run=run), "/run").ok is is_ok
