@@ -2,10 +2,29 @@
 
 import logging
 import sys
+from contextlib import suppress
+from io import TextIOBase
+from typing import TextIO, cast
 
 import structlog
+from typing_extensions import override
 
 from farm.redaction import Redactor
+
+
+class _Outlet(TextIOBase):
+    """Standard error, as long as somebody reads it or it has room: a log that can't be written stops no work."""
+
+    @override
+    def write(self, text: str) -> int:
+        with suppress(OSError):
+            sys.stderr.write(text)
+        return len(text)
+
+    @override
+    def flush(self) -> None:
+        with suppress(OSError):
+            sys.stderr.flush()
 
 
 def configure(*, json: bool, level: int = logging.INFO, redactor: Redactor | None = None) -> None:
@@ -24,6 +43,6 @@ def configure(*, json: bool, level: int = logging.INFO, redactor: Redactor | Non
             lambda _logger, _method, line: secrets.text(str(line)),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(cast("TextIO", _Outlet())),
         cache_logger_on_first_use=True,
     )
