@@ -39,6 +39,7 @@ class Shape:
     """What the sessions of the last task do; None: as all others."""
     odd_limits: Mapping[str, Any] = field(default_factory=dict)
     odd_nap_s: float | None = None
+    most_attempts: int = 3
 
     @property
     def mark(self) -> str:
@@ -73,7 +74,7 @@ class Shape:
             "name": self.name,
             "trials": 3,
             "breaker": {"streak": 0},
-            "retry": {"base_delay_s": 0.2, "most_attempts": 3},
+            "retry": {"base_delay_s": 0.2, "most_attempts": self.most_attempts},
             "tasks": tasks,
             "arms": [arm | {"agent": agent} for arm in arms],
         }
