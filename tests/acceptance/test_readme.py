@@ -9,8 +9,8 @@ from tests.builders.farm_command import Desk, a_repository
 from worker.settings import WorkerSettings
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-SETTINGS = set(FarmSettings.model_fields) | set(WorkerSettings.model_fields) - {"lifeline"}
-"""All but the one that processes of ours pass to each other."""
+SETTINGS = set(FarmSettings.model_fields) | set(WorkerSettings.model_fields) - {"lifeline", "private"}
+"""All but those that processes of ours pass to each other."""
 
 
 def test_the_first_sweep_runs_in_any_repository_and_its_gate_passes(desk: Desk) -> None:
