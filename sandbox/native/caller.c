@@ -1,14 +1,16 @@
 /* Calls a sandbox's door for preflight, by its socket and by its port, and tells what answers or why nothing does.
  *
- *   caller SOCKET PORT NAME
+ *   caller SOCKET PORT NAME [ABSTRACT]
  *
- * It prints one line: NAME, and for each way the word that came, or the error's name.
+ * ABSTRACT is a socket's name in the network namespace, as a third way. It prints one line: NAME, and for each way the word that came, or the error's name.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
@@ -38,7 +40,7 @@ static void call(const struct sockaddr *place, socklen_t size) {
 }
 
 int main(int count, char **words) {
-    if (count != 4) return 2;
+    if (count != 4 && count != 5) return 2;
     struct sockaddr_un by_name = {.sun_family = AF_UNIX};
     struct sockaddr_in by_port = {
         .sin_family = AF_INET, .sin_port = htons(atoi(words[2])), .sin_addr = {htonl(INADDR_LOOPBACK)}};
@@ -46,6 +48,11 @@ int main(int count, char **words) {
     printf("%s", words[3]);
     call((const struct sockaddr *)&by_name, sizeof by_name);
     call((const struct sockaddr *)&by_port, sizeof by_port);
+    if (count == 5) {
+        struct sockaddr_un abstract = {.sun_family = AF_UNIX};
+        int length = snprintf(abstract.sun_path + 1, sizeof abstract.sun_path - 1, "%s", words[4]);
+        call((const struct sockaddr *)&abstract, offsetof(struct sockaddr_un, sun_path) + 1 + length);
+    }
     printf("\n");
     return 0;
 }

@@ -15,23 +15,39 @@ from sandbox.spec import Bind, Probe, Sandbox, SandboxSpec, Stream
 
 _CALLER = "/cell/caller"
 _LOOK_S = 30.0
+_NONE = "host ENOENT ECONNREFUSED ECONNREFUSED"
 
 
 def host_sockets(backend: Sandbox, folder: Path, caller: Path) -> tuple[Probe, Probe]:
-    """Listen by a path and on the host's loopback, and let `caller`, see `native/caller.c`, call both."""
-    word, place = secrets.token_hex(8), folder / "host"
+    """Listen by a path, on the host's loopback and by an abstract name; `caller`, see `native/caller.c`, calls them."""
+    word, place, name = secrets.token_hex(8), folder / "host", f"preflight-{secrets.token_hex(8)}"
     with (
         listening(place, backend.owner(0)) as by_name,
         socket.create_server(("127.0.0.1", 0)) as by_port,
+        _abstract(name) as unnamed,
         answering(by_name, word),
         answering(by_port, word),
+        answering(unnamed, word),
     ):
-        words = (str(place), str(by_port.getsockname()[1]), "host")
+        words = (str(place), str(by_port.getsockname()[1]), "host", name)
         inside, outside = _inside(backend, caller, words), _outside(caller, words)
     return (
-        judged("host's sockets", inside, "host ENOENT ECONNREFUSED", "out of reach, by path and by port"),
-        judged("host's sockets, control", outside, f"host {word} {word}", "outside both answer the same caller", BLIND),
+        judged("host's sockets", inside, _NONE, "out of reach, by path, by port and by abstract name"),
+        judged(
+            "host's sockets, control",
+            outside,
+            f"host {word} {word} {word}",
+            "outside all answer the same caller",
+            BLIND,
+        ),
     )
+
+
+def _abstract(name: str) -> socket.socket:
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(f"\0{name}")
+    listener.listen()
+    return listener
 
 
 @dataclass(slots=True)
