@@ -12,6 +12,8 @@ class SlotsChanged:
     """The fleet has `slots` live slots. The first of these starts dispatch; what comes before it is replay."""
 
     slots: int
+    closed: frozenset[int] = frozenset()
+    """The lanes from which no host takes."""
 
 
 @dataclass(frozen=True, slots=True)

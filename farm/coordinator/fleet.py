@@ -24,6 +24,8 @@ class Fleet:
     """Of those that take from one of the sweep's queues now."""
     idle: frozenset[str] = frozenset()
     """The queues that a host takes from which has a slot free."""
+    closed: frozenset[int] = frozenset()
+    """The queues, by number, from which no host takes."""
     unserved: str | None = None
     problem: str | None = None
     hindrance: str | None = None
@@ -34,6 +36,7 @@ class Fleet:
         return cls(
             slots=sum(host.slots for host in queues.able(hosts) if host.left_s != 0),
             idle=queues.served(host for host in hosts if host.slots > host.busy and host.left_s != 0),
+            closed=queues.closed(host for host in hosts if host.slots > 0 and host.left_s != 0),
             unserved=next(unserved(plan, hosts), None),
             problem=next((f"{host.id}: {host.problem}" for host in hosts if host.problem is not None), None),
             hindrance=next((f"{host.id}: {host.hindrance}" for host in hosts if host.hindrance is not None), None),

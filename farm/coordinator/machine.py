@@ -65,7 +65,7 @@ NotedEvent = on.SlotsChanged | on.Replayed | on.HoldOver | on.TimeLeft | on.Spen
 def _noted(state: State, event: NotedEvent) -> State:
     match event:
         case on.SlotsChanged():
-            return state if event.slots == state.slots else replace(state, slots=event.slots)
+            return _seen(state, event)
         case on.Replayed():
             return _replayed(state, event)
         case on.HoldOver():
@@ -80,6 +80,19 @@ def _noted(state: State, event: NotedEvent) -> State:
             return state if event.quota == state.quota else replace(state, quota=event.quota)
         case _:
             assert_never(event)
+
+
+def _seen(state: State, event: on.SlotsChanged) -> State:
+    """Take in the fleet; tickets of a lane that closed are sent again when it opens, and hold no place till then."""
+    lanes = state.lanes.close(event.closed)
+    if lanes.closed == state.lanes.closed:
+        return state if event.slots == state.slots else replace(state, slots=event.slots)
+    cells = {
+        index: Live(live.attempt, Phase.READY) if live.phase is Phase.QUEUED and lanes.is_closed(index) else live
+        for index, live in state.window.cells.items()
+    }
+    # from the fold on: a lane that opens has cells that were passed over
+    return replace(state, slots=event.slots, lanes=lanes, window=Window.of(cells), untouched=state.ledger.fold)
 
 
 AttemptEvent = on.Claimed | on.AttemptEnded | on.Overdue | on.WaitOver | on.Pressed
@@ -264,7 +277,7 @@ def _onward(state: State) -> Step:
     if state.stage is not Stage.DISPATCHING or state.slots is None:
         return state, ()
     sent, effects = _dispatched(state, state.slots)
-    if sent.window.cells or sent.untouched < sent.cells:
+    if sent.window.cells or sent.untouched < sent.cells or sent.ledger.fold < sent.cells:
         return sent, effects
     if sent.ledger.put_aside:
         return replace(sent, stage=Stage.OVER), (*effects, out.LeaveOpen(sent.deferred))

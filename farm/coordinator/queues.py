@@ -19,6 +19,17 @@ class CellQueues:
         names = {key: queue_of(found) for key, found in needed.items()}
         self._names = {(task, arm.name): names[arm.name, image] for arm in plan.arms for task, image in images.items()}
 
+    def lanes(self, cells: Iterable[Cell]) -> tuple[int, ...]:
+        """Give the number of each cell's queue, which is its place in `needed`."""
+        numbers = {queue_of(needed): number for number, needed in enumerate(self.needed)}
+        by_kind = {kind: numbers[name] for kind, name in self._names.items()}
+        return tuple(by_kind[cell.task, cell.arm] for cell in cells)
+
+    def closed(self, hosts: Iterable[Host]) -> frozenset[int]:
+        """Give the numbers of the queues from which none of `hosts` takes now."""
+        served = self.served(hosts)
+        return frozenset(number for number, needed in enumerate(self.needed) if queue_of(needed) not in served)
+
     def of(self, cell: Cell) -> str:
         """Name the cell's queue."""
         return self._names[cell.task, cell.arm]

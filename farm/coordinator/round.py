@@ -41,7 +41,7 @@ def _look(state: State, places: int, spare: int) -> Round:
     """Fill so many places; at most `spare` cells are held ready for later."""
     untouched = skip_known(state, state.untouched)
     limit = state.cells if state.paused_from is None else min(state.cells, state.paused_from)
-    ready = sorted(index for index in state.window.ready if index < limit)
+    ready = sorted(index for index in state.window.ready if index < limit and not state.lanes.is_closed(index))
     turnstile = Turnstile(state.holds, _at_providers(state), state.quota.providers)
     tickets, held, late, dear = list[SendTicket](), list[int](), list[int](), list[int]()
     paying = 0
@@ -70,12 +70,13 @@ def _look(state: State, places: int, spare: int) -> Round:
 
 
 def skip_known(state: State, index: int) -> int:
-    """Return the first cell at or after `index` that is neither through nor in the window."""
-    while True:
-        index = state.ledger.next_missing(index)
-        if index not in state.window.cells:
-            return min(index, state.cells)
-        index += 1
+    """Return the first cell at or after `index` that is in an open lane and neither through nor in the window."""
+    while index < state.cells:
+        found = state.lanes.next_open(state.ledger.next_missing(index))
+        if found == index and index not in state.window.cells:
+            return index
+        index = max(found, index + (found == index))
+    return state.cells
 
 
 def room(state: State, slots: int) -> int:

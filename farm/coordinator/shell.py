@@ -5,7 +5,7 @@ TransientError and taken again, since an effect or a hint is dropped only when i
 """
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 import structlog
@@ -18,6 +18,7 @@ from farm.coordinator.effects import Effect
 from farm.coordinator.events import Event
 from farm.coordinator.fleet import Fleet, waits_for
 from farm.coordinator.fleet_hours import FleetHours, needs_s
+from farm.coordinator.lanes import Lanes
 from farm.coordinator.machine import Policies, Stage, advance, begin
 from farm.coordinator.ports import CoordinatorPorts, Rhythm
 from farm.coordinator.progress import Progress, Pulse, Tally
@@ -80,6 +81,7 @@ class Shell:
         self._state = begin(
             len(plan.cells), Policies.of(plan, budget), _providers(plan), records.elsewhere, needs_s=needs_s(plan)
         )
+        self._state = replace(self._state, lanes=Lanes.numbered(self._queues.lanes(plan.cells)))
         self._started_s = ports.clock.monotonic()
         self._fleet = Fleet()
         self._bug = ""
@@ -147,7 +149,7 @@ class Shell:
         self._fleet = Fleet.of(hosts, self._records.plan, self._queues)
         now_s = self._ports.clock.monotonic()
         self._tell(on.QuotaChanged(self._sharing.take(self._state, hosts, self._fleet.slots, now_s)))
-        self._tell(on.SlotsChanged(self._fleet.slots))
+        self._tell(on.SlotsChanged(self._fleet.slots, self._fleet.closed))
 
     def leave_fleet(self) -> None:
         """Leave our share to the others."""

@@ -8,6 +8,7 @@ from farm.coordinator.budget import Budget
 from farm.coordinator.effects import Deferral, Effect
 from farm.coordinator.holds import Holds
 from farm.coordinator.hours import Hours
+from farm.coordinator.lanes import Lanes
 from farm.coordinator.ledger import Ledger
 from farm.coordinator.share import Quota
 from farm.coordinator.window import Window
@@ -55,8 +56,9 @@ class State:
     hours: Hours = field(default_factory=Hours)
     budget: Budget = field(default_factory=Budget)
     quota: Quota = field(default_factory=Quota)
+    lanes: Lanes = field(default_factory=Lanes)
     untouched: int = 0
-    """The first cell that was never in the window."""
+    """The first cell that was never in the window, but for those of closed lanes."""
     slots: int | None = None
     """None until the fleet is known: nothing is sent before."""
     deferred: frozenset[Deferral] = frozenset()

@@ -2,8 +2,8 @@
 
 from farm.coordinator.loop import EndKind
 from farm.coordinator.queues import QUEUE_TTL_S
-from farm.model import Host, queue_of, sandbox_need
-from tests.builders.sweeps import Farm, a_plan
+from farm.model import CellId, Host, queue_of, sandbox_need
+from tests.builders.sweeps import Farm, a_plan, evidence
 
 ANY_HOST = frozenset({sandbox_need("bubblewrap")})
 WITH_ACME = ANY_HOST | {"provider acme"}
@@ -24,6 +24,7 @@ def a_host(farm: Farm, name: str, busy: int = 0, offers: tuple[str, ...] = ()) -
 
 def test_each_arms_tickets_go_to_the_queue_of_what_it_needs_and_that_is_told_for_as_long_as_it_runs() -> None:
     farm = a_farm(trials=2)
+    farm.hosts.beat(a_host(farm, "acme", offers=("provider acme",)), LONG_S)
 
     def step(turn: int) -> bool:
         if turn == 1:
@@ -35,6 +36,27 @@ def test_each_arms_tickets_go_to_the_queue_of_what_it_needs_and_that_is_told_for
         return turn > 1 and set(farm.queues.known()) == {ANY_HOST, WITH_ACME}
 
     assert farm.run(step).kind is EndKind.INTERRUPTED
+
+
+def test_an_arm_that_no_host_can_run_waits_and_stops_no_other() -> None:
+    farm = a_farm(trials=20)
+    works, done_before = farm.works(lambda _: evidence()), list[int]()
+
+    def step(turn: int) -> None:
+        works(turn)
+        if len(farm.results()) == 20 and turn > 100 and not done_before:
+            done_before.extend(plan_index(farm, cell) for cell in farm.results())
+            assert "it lacks provider acme" in (farm.seen[-1].waiting or "")
+            farm.hosts.beat(a_host(farm, "acme", offers=("provider acme",)), LONG_S)
+
+    assert farm.run(step).kind is EndKind.CLOSED
+    assert {farm.plan.cells[index].arm for index in done_before} == {"old"}
+    assert len(farm.results()) == 40
+    assert all(farm.attempts(index) == [1] for index in range(40))
+
+
+def plan_index(farm: Farm, cell: str) -> int:
+    return [one.id for one in farm.plan.cells].index(CellId(cell))
 
 
 def test_only_slots_that_can_run_a_cell_of_the_sweep_bring_tickets() -> None:
