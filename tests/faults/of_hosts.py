@@ -9,10 +9,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from farm.adapters import celery, redis
-from farm.model import Lease
+from farm.model import Claim, Lease, parse_record
+from farm.model.keys import attempts_prefix
 from tests.builders.faulty import processes
 from tests.faults.fault import Fault, Struck
 from tests.faults.fleet import LEASE_S, Host
@@ -266,6 +268,29 @@ def hosts_reboot(sweep: Sweep) -> Struck:
     return struck
 
 
+def window_ends(sweep: Sweep) -> Struck:
+    """A host's time is over while its cells run: it starts no more, and hands back what it had begun."""
+    closes = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=_WINDOW_S)
+    window = f"{closes - timedelta(hours=1):%Y-%m-%dT%H:%M:%SZ}/{closes:%Y-%m-%dT%H:%M:%SZ}"
+    sweep.fleet.start("short", env={"FARM_WINDOW": window})
+    sweep.fleet.await_ready("short")
+    struck = begun(sweep, 1)
+    sweep.wait("its time is over", lambda: datetime.now(UTC) > closes)
+    sweep.wait("it stops its sessions", lambda: not _has_sessions(sweep.fleet.hosts["short"]), 5)
+    assert sweep.coordinator is not None
+    sweep.coordinator.join(30)
+    if sweep.words()[-1].get("end") == "left-open":
+        sweep.coordinate()
+    sweep.await_results(CELLS)
+    for key in sweep.records.keys(attempts_prefix(sweep.id)):
+        if key.endswith("/claim.json"):
+            claim = parse_record(Claim, sweep.records.read(key), key)
+            assert claim.host != "short" or claim.claimed_at < closes, claim
+    return struck
+
+
+_WINDOW_S = 9
+
 FAULTS = (
     Fault(24, "clocks-differ", clocks_differ),
     Fault(25, "clock-of-redis-jumps", clock_of_redis_jumps, NAPS),
@@ -277,6 +302,7 @@ FAULTS = (
     Fault(35, "disk-of-a-host-is-read-only", host_disk(read_only)),
     Fault(35, "disk-of-a-host-is-gone", host_disk(vanished)),
     Fault(41, "host-has-no-sandbox", no_sandbox),
+    Fault(42, "window-of-a-host-ends", window_ends, Shape("long-naps", nap_s=2.5)),
     Fault(46, "workers-leak-nothing", many_small_leaks),
     Fault(47, "other-versions-speak", other_versions),
     Fault(48, "a-herd-comes-back", a_herd),
