@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
+from sandbox.backends import host_facts, slot_ids
 from sandbox.backends.disk_drill import disk
 from sandbox.backends.docker.death_drills import killing, lifeline
 from sandbox.backends.docker.host_drill import host_sockets
@@ -132,6 +133,7 @@ def probe(backend: Probed, scratch: Path, tools: ContainerTools) -> tuple[Probe,
                 lifeline(backend, room.out),
                 disk(backend, room.folder, room.out),
                 killing(backend, room.out),
+                *host_facts.probes(room.folder),
             )
     except SandboxError as error:
         return (Probe("starts", ok=False, detail=str(error), fix="do what the message says, then look again"),)
@@ -182,6 +184,8 @@ def _identity(room: _Room, saw: _Seen) -> Iterator[Probe]:
     yield Probe("not root on the host", ok="0" not in saw.status("Uid").split(), detail=f"uid {uid}", fix=REPORT)
     others = [group for group in saw.status("Groups").split() if group != str(gid)]
     yield judged("groups", others, [], "no group of the host's")
+    if uid != os.geteuid():
+        yield from slot_ids.probes()
     yield judged("processes seen", len(saw.all("process")), 2, "the init and itself")
 
 

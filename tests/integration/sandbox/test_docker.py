@@ -287,6 +287,8 @@ def test_preflight_sees_limits_that_are_not_held(box):
     probes = preflight.probe(holed, work_root() / "scratch", prepare_container(work_root() / "docker" / "bin"))
     names = {"file size", "size of /tmp", "memory", "number of processes", "open files"}
     assert {probe.name for probe in probes if not probe.ok} == names
+    assert {"host", "host's switches", "crash dumps"} <= {probe.name for probe in probes}
+    assert ("slots' users" in {probe.name for probe in probes}) is (os.geteuid() == 0)
 
 
 def _killed_worker(root, docker_engine, docker_image):
