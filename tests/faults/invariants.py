@@ -13,7 +13,7 @@ from pathlib import Path
 from farm.model import Result, parse_record
 from farm.model.keys import result_key
 from tests.builders.auditor import Audited, audit
-from tests.faults.sweep import Sweep
+from tests.faults.sweep import Outcomes, Sweep
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,16 @@ def broken(sweep: Sweep, earlier: Audited | None, expected: Expected) -> list[st
     """Name every invariant that does not hold; what stood `earlier` must stand still."""
     digests = {} if earlier is None else earlier.digests
     found = audit(sweep.records, sweep.fleet.store().blobs, sweep.id, digests)
-    return [*found.told.splitlines(), *_lost(sweep, expected), *_doubled(sweep), *left_running(sweep)]
+    outcomes = sweep.all_outcomes()
+    return [
+        *found.told.splitlines(),
+        *_lost(sweep, outcomes, expected),
+        *_doubled(outcomes),
+        *left_running(sweep),
+    ]
 
 
-def _lost(sweep: Sweep, expected: Expected) -> Iterable[str]:
+def _lost(sweep: Sweep, outcomes: Outcomes, expected: Expected) -> Iterable[str]:
     for cell in sweep.plan.cells:
         key = result_key(sweep.id, cell.id)
         body = sweep.records.read(key)
@@ -51,16 +57,16 @@ def _lost(sweep: Sweep, expected: Expected) -> Iterable[str]:
         result = parse_record(Result, body, key)
         if (result.fault is not None) != (cell.id in expected.lost):
             yield f"I3 {cell.id}: its result has the fault {result.fault}"
-        outcome = sweep.outcomes(cell.id).get(result.attempt)
+        outcome = outcomes.get(cell.id, {}).get(result.attempt)
         if outcome is None or (outcome.evidence is not None and not outcome.is_usable):
             yield f"I10 {cell.id}: its result is not usable"
 
 
-def _doubled(sweep: Sweep) -> Iterable[str]:
-    for cell in sweep.plan.cells:
-        measured = [number for number, outcome in sweep.outcomes(cell.id).items() if outcome.evidence is not None]
+def _doubled(outcomes: Outcomes) -> Iterable[str]:
+    for cell, attempts in outcomes.items():
+        measured = [number for number, outcome in attempts.items() if outcome.evidence is not None]
         if len(measured) > 1:
-            yield f"I1 {cell.id}: it was measured in attempts {measured}"
+            yield f"I1 {cell}: it was measured in attempts {measured}"
 
 
 def left_running(sweep: Sweep) -> list[str]:

@@ -32,7 +32,7 @@ def coordinator_ends(point: str) -> Callable[[Sweep], Struck]:
         first.join(30)
         assert first.exitcode == 70
         struck = Struck(seen(sweep))
-        wait_until(lambda: _leads(sweep))
+        _succeed(sweep)
         sweep.await_results(CELLS)
         assert sweep.attempts() == CELLS
         return struck
@@ -40,11 +40,11 @@ def coordinator_ends(point: str) -> Callable[[Sweep], Struck]:
     return strike
 
 
-def _leads(sweep: Sweep) -> bool:
-    """Start a coordinator until the dead one's lead has ended."""
-    process = sweep.coordinate()
-    process.join(0.5)
-    return process.exitcode is None or sweep.words()[-1].get("end") == "closed"
+def _succeed(sweep: Sweep) -> None:
+    """Start another coordinator once the lead of the one before has run out."""
+    with sweep.fleet.redis.client() as client:
+        sweep.wait("the lead runs out", lambda: not client.exists(f"farm:lead:{sweep.id}"))
+    sweep.coordinate()
 
 
 def second_coordinator(sweep: Sweep) -> Struck:
@@ -64,7 +64,7 @@ def first_coordinator_back(sweep: Sweep) -> Struck:
     assert first is not None
     assert first.pid is not None
     os.kill(first.pid, signal.SIGSTOP)
-    wait_until(lambda: _leads(sweep))
+    _succeed(sweep)
     os.kill(first.pid, signal.SIGCONT)
     first.join(20)
     assert first.exitcode is not None

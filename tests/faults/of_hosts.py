@@ -246,7 +246,7 @@ def nobody_reads_the_log(sweep: Sweep) -> Struck:
     struck = begun(sweep)
     sweep.await_results(CELLS)
     assert sweep.fleet.hosts["unread"].is_alive
-    hosts = {outcome.host for cell in sweep.plan.cells for outcome in sweep.outcomes(cell.id).values()}
+    hosts = {outcome.host for attempts in sweep.all_outcomes().values() for outcome in attempts.values()}
     assert "unread" in hosts
     return struck
 

@@ -18,8 +18,9 @@ def ends_as(expected: Callable[[Outcome], bool]) -> Callable[[Sweep], Struck]:
         struck = begun(sweep)
         costs_no_attempt(sweep)
         sweep.wait("its sessions' processes are gone", lambda: sweep.sleepers() == [], 2)
+        outcomes = sweep.all_outcomes()
         for cell in sweep.odd_cells():
-            (outcome,) = sweep.outcomes(cell).values()
+            (outcome,) = outcomes[cell].values()
             assert expected(outcome), outcome
         return struck
 

@@ -1,5 +1,6 @@
 """Faults 28 to 33: what happens between the workers and the S3 server, and to the server."""
 
+import itertools
 import os
 import random
 import threading
@@ -53,6 +54,18 @@ def answered(status: int, code: str) -> Trick:
         request.status, request.answer = status, f"<Error><Code>{code}</Code></Error>".encode()
 
     return trick
+
+
+def in_turn(*tricks: Trick) -> Trick:
+    each = itertools.cycle(tricks)
+
+    def trick(request: Exchange) -> None:
+        next(each)(request)
+
+    return trick
+
+
+REFUSALS = (answered(500, "InternalError"), answered(503, "SlowDown"), answered(429, "TooManyRequests"))
 
 
 def slow(_request: Exchange) -> None:
@@ -124,11 +137,8 @@ def keys_expire(sweep: Sweep) -> Struck:
 
 
 FAULTS = (
-    Fault(28, "no-way-to-s3", for_a_while(nobody_there, 1)),
     Fault(28, "no-way-to-s3-longer-than-a-lease", for_a_while(nobody_there, 3)),
-    Fault(29, "s3-answers-500", for_a_while(_sometimes(answered(500, "InternalError"), 0.5), 1.5)),
-    Fault(29, "s3-answers-503", for_a_while(_sometimes(answered(503, "SlowDown"), 0.5), 1.5)),
-    Fault(29, "s3-answers-429", for_a_while(_sometimes(answered(429, "TooManyRequests"), 0.5), 1.5)),
+    Fault(29, "s3-answers-with-errors", for_a_while(_sometimes(in_turn(*REFUSALS), 0.5), 1.5)),
     Fault(29, "s3-is-slow", for_a_while(slow, 1.5)),
     Fault(29, "s3-resets-connections", for_a_while(_sometimes(reset, 0.4), 1.5)),
     Fault(29, "s3-cuts-answers-short", for_a_while(_sometimes(cut_short, 0.4), 1.5)),

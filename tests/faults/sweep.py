@@ -18,7 +18,7 @@ from farm import bootstrap
 from farm.cli.finishing import finish
 from farm.coordinator.submit import submit
 from farm.model import Outcome, Plan, SweepId, Ticket, needs, parse_record, queue_of
-from farm.model.keys import attempts_prefix, results_prefix
+from farm.model.keys import AttemptFile, attempt_place, attempts_prefix, results_prefix, sweep_root
 from tests.builders.farm_command import FARM, a_repository
 from tests.builders.faulty import processes
 from tests.faults import stations
@@ -27,6 +27,7 @@ from tests.faults.fleet import Fleet
 CELLS = 24
 LIMIT_S = 20.0
 Script = list[dict[str, Any]]
+Outcomes = dict[str, dict[int, Outcome]]
 
 
 @dataclass(frozen=True)
@@ -157,13 +158,14 @@ class Sweep:
         queue = queue_of(needs(self.plan, self.plan.arm_by_name[cell.arm], None))
         return Ticket(sweep=self.id, plan=self.plan.digest, cell=cell.id, index=index, attempt=attempt, queue=queue)
 
-    def outcomes(self, cell: str) -> dict[int, Outcome]:
-        """Read the outcomes of a cell's attempts, by number."""
-        found, prefix = {}, f"{attempts_prefix(self.id)}{cell}/"
-        for key in self.records.keys(prefix):
-            number, _, file = key.removeprefix(prefix).partition("/")
-            if file == "outcome.json":
-                found[int(number)] = parse_record(Outcome, self.records.read(key), key)
+    def all_outcomes(self) -> Outcomes:
+        """Read the outcomes of all attempts, by cell and number."""
+        found: Outcomes = {}
+        for key in self.records.keys(attempts_prefix(self.id)):
+            place = attempt_place(key.removeprefix(sweep_root(self.id)))
+            if place is not None and place.file is AttemptFile.OUTCOME:
+                outcome = parse_record(Outcome, self.records.read(key), key)
+                found.setdefault(place.cell, {})[place.attempt] = outcome
         return found
 
     def attempts(self) -> int:
