@@ -43,7 +43,7 @@ class Group:
     def hold_to(self, bounds: Bounds) -> None:
         """Set its bounds. Raises SandboxError."""
         self._place.hold_to(bounds)
-        put(self._place.pids / "pids.max", bounds.processes)
+        put(f"{self._place.pids}/pids.max", bounds.processes)
 
     def kill(self) -> None:
         """Kill whoever is in, all at once, so that none can start another meanwhile."""
@@ -61,13 +61,13 @@ class Group:
         """Tell what was used, until `remove`."""
         touched = {
             "memory": self.has_run_out(),
-            "processes": field(self._place.pids / "pids.events", "max"),
+            "processes": field(f"{self._place.pids}/pids.events", "max"),
             "processors": self._place.was_throttled(),
         }
         return Usage(
             cpu_s=self._place.cpu_s(),
             peak_memory_bytes=self._place.peak_memory_bytes(),
-            peak_processes=number(self._place.pids / "pids.peak"),
+            peak_processes=number(f"{self._place.pids}/pids.peak"),
             touched=tuple(name for name, was_touched in touched.items() if was_touched),
         )
 

@@ -53,16 +53,16 @@ class VersionOne:
 
     def open_entry(self, folder: Path) -> int:
         """Open what lets in a single thread without waiting; cgroup.procs waits for every processor, about 10 ms."""
-        return os.open(folder / "tasks", os.O_WRONLY | os.O_CLOEXEC)
+        return os.open(f"{folder}/tasks", os.O_WRONLY | os.O_CLOEXEC)
 
     def hold_to(self, bounds: Bounds) -> None:
         """Set the bounds."""
-        put(self.memory / "memory.limit_in_bytes", bounds.memory_bytes)
-        put_where_there_is(self.memory / "memory.memsw.limit_in_bytes", bounds.memory_bytes)
-        put_where_there_is(self.memory / _SOCKETS, bounds.memory_bytes // _SOCKETS_SHARE)
+        put(f"{self.memory}/memory.limit_in_bytes", bounds.memory_bytes)
+        put_where_there_is(f"{self.memory}/memory.memsw.limit_in_bytes", bounds.memory_bytes)
+        put_where_there_is(f"{self.memory}/{_SOCKETS}", bounds.memory_bytes // _SOCKETS_SHARE)
         if bounds.quota_us is not None:
-            put(self.cpu / "cpu.cfs_period_us", PERIOD_US)
-            put(self.cpu / "cpu.cfs_quota_us", bounds.quota_us)
+            put(f"{self.cpu}/cpu.cfs_period_us", PERIOD_US)
+            put(f"{self.cpu}/cpu.cfs_quota_us", bounds.quota_us)
 
     def holds_sockets(self) -> bool:
         """Tell whether this kernel counts them."""
@@ -70,7 +70,7 @@ class VersionOne:
 
     def kill(self) -> None:
         """Freeze, kill, thaw: a frozen process can neither fork nor give its number to another."""
-        state = self.freezer / "freezer.state"
+        state = f"{self.freezer}/freezer.state"
         try:
             put(state, "FROZEN")
             if _is_frozen(state):
@@ -86,24 +86,24 @@ class VersionOne:
 
     def has_run_out(self) -> bool:
         """Tell whether the kernel killed somebody for want of memory."""
-        return bool(field(self.memory / "memory.oom_control", "oom_kill"))
+        return bool(field(f"{self.memory}/memory.oom_control", "oom_kill"))
 
     def cpu_s(self) -> float | None:
         """Tell the processor time."""
-        used_ns = number(self.cpuacct / "cpuacct.usage")
+        used_ns = number(f"{self.cpuacct}/cpuacct.usage")
         return None if used_ns is None else used_ns / 1e9
 
     def was_throttled(self) -> bool:
         """Tell whether the kernel stopped somebody for having had the share of a period."""
-        return bool(field(self.cpu / "cpu.stat", "nr_throttled"))
+        return bool(field(f"{self.cpu}/cpu.stat", "nr_throttled"))
 
     def peak_memory_bytes(self) -> int | None:
         """Tell the most memory, and the most that was in sockets on top of it, as if both were at once."""
-        peak = number(self.memory / "memory.max_usage_in_bytes")
-        return None if peak is None else peak + (number(self.memory / "memory.kmem.tcp.max_usage_in_bytes") or 0)
+        peak = number(f"{self.memory}/memory.max_usage_in_bytes")
+        return None if peak is None else peak + (number(f"{self.memory}/memory.kmem.tcp.max_usage_in_bytes") or 0)
 
 
-def _is_frozen(state: Path) -> bool:
+def _is_frozen(state: str) -> bool:
     deadline = time.monotonic() + _FREEZE_S
     while (text(state) or "").strip() != "FROZEN":
         if time.monotonic() > deadline:

@@ -79,7 +79,7 @@ def launch(spawner: Spawner, order: Launch) -> Running:
 
 
 def _joined(words: tuple[str, ...]) -> bytes:
-    return b"".join(os.fsencode(word) + b"\0" for word in words)
+    return os.fsencode("\0".join(words) + "\0")
 
 
 def _stdin(theirs: ExitStack, order: Launch) -> int:
