@@ -2,6 +2,7 @@
 
     FarmError
     ├── SpecError        the person must change something             exit 2
+    │   └── RefusedError     a service refused this host, whatever it asks for
     ├── TransientError   try again later, after `retry_after_s`       exit 3
     ├── ConflictError    somebody else has it: stop quietly           exit 3
     └── IntegrityError   bytes are not what was recorded: tell a person   exit 4
@@ -23,6 +24,10 @@ class SpecError(FarmError):
     """The person must change something: a spec, a setting, a machine."""
 
     exit_code = 2
+
+
+class RefusedError(SpecError):
+    """A service refused this host: its keys or settings are wrong, or have become so; another host's may be right."""
 
 
 class TransientError(FarmError):

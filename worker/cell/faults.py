@@ -1,6 +1,6 @@
 """Whose fault an error is: the one table from error classes to faults."""
 
-from farm.errors import FarmError, IntegrityError, SpecError
+from farm.errors import FarmError, IntegrityError, RefusedError, SpecError
 from farm.model import Fault, FaultKind, StopReason
 from farm.redaction import first_words
 from sandbox.errors import SandboxError
@@ -39,6 +39,8 @@ def fault_of(error: Exception) -> Fault:
             return Fault(kind=error.kind, detail=recordable(str(error)), retry_after_s=error.retry_after_s)
         case VerifierBrokenError():
             kind = FaultKind.ORACLE
+        case RefusedError():  # another host's keys may be right, and ours may be renewed
+            kind = FaultKind.HOST
         case SpecError():
             kind = FaultKind.TASK
         case IntegrityError() | TreeError():

@@ -21,7 +21,7 @@ from botocore.exceptions import (
 from botocore.exceptions import ConnectionError as BotoConnectionError
 from botocore.parsers import ResponseParserError
 
-from farm.errors import FarmError, SpecError, TransientError
+from farm.errors import FarmError, RefusedError, TransientError
 
 _TRIES = 6
 _FIRST_PAUSE_S = 0.1
@@ -93,14 +93,14 @@ def meaning(failure: Failure) -> Answer:
 def refusal(failure: Failure, where: str) -> FarmError:
     """Say what the person must change."""
     if isinstance(failure, (NoCredentialsError, PartialCredentialsError)):
-        return SpecError(f"{where} needs credentials; set FARM_S3_ACCESS_KEY and FARM_S3_SECRET_KEY")
+        return RefusedError(f"{where} needs credentials; set FARM_S3_ACCESS_KEY and FARM_S3_SECRET_KEY")
     if not isinstance(failure, ClientError):
-        return SpecError(
+        return RefusedError(
             f"{where} can't be asked: {failure}; see to FARM_S3_ENDPOINT_URL, FARM_S3_REGION and the bucket's name"
         )
     code = _code(failure)
     advice = _ADVICE.get(code, "see to FARM_S3_ENDPOINT_URL and FARM_S3_PATH_STYLE")
-    return SpecError(f"{where} refused the request ({code}): {advice}; the server said: {failure}")
+    return RefusedError(f"{where} refused the request ({code}): {advice}; the server said: {failure}")
 
 
 def persistently(where: str, call: Callable[[], R]) -> R | None:
