@@ -15,7 +15,7 @@ from farm.coordinator.progress import Progress
 from farm.coordinator.shell import LeftOpen
 from farm.errors import TransientError
 from farm.model import Plan
-from farm.model.time_window import calendars, next_opening
+from farm.model.time_window import are_over, calendars, next_opening
 
 _LOOK_S = 1.0
 
@@ -47,20 +47,20 @@ def _when(plan: Plan, now: datetime) -> str:
 def coordinate_open(
     drive: Drive, plan: Plan, should_stop: Callable[[], bool], show: Callable[[Progress], None]
 ) -> CoordinatorEnd:
-    """As coordinate, but wait for the next time window when cells wait for one, and go on."""
+    """As coordinate, but wait for the next time window when cells wait for one, and go on; none to come ends it."""
     while True:
         end = coordinate(drive, should_stop, show)
         if end.left_open is None or Deferral.WINDOW not in end.left_open.why:
             return end
         click.echo(f"{drive.sweep}: {why_open(end.left_open, plan, drive.clock.now())}", err=True)
         if not _has_time(drive, plan, end.left_open.needs_s, should_stop):
-            return CoordinatorEnd(EndKind.INTERRUPTED)
+            return end if _is_over(drive, plan) else CoordinatorEnd(EndKind.INTERRUPTED)
 
 
 def _has_time(drive: Drive, plan: Plan, needs_s: float, should_stop: Callable[[], bool]) -> bool:
-    """Wait until a cell that needs so much time could begin; False when a person did not want to wait."""
+    """Wait until a cell that needs so much time could begin; False when it never will, or a person will not wait."""
     hours = FleetHours(plan, drive.exchange.leases)
-    while not should_stop():
+    while not should_stop() and not _is_over(drive, plan):
         drive.clock.sleep(_LOOK_S)
         try:
             found_s = hours.left_s(drive.exchange.hosts.live())
@@ -69,3 +69,7 @@ def _has_time(drive: Drive, plan: Plan, needs_s: float, should_stop: Callable[[]
         if found_s is None or found_s >= needs_s:
             return True
     return False
+
+
+def _is_over(drive: Drive, plan: Plan) -> bool:
+    return are_over(calendars(plan.windows), drive.clock.now())

@@ -154,8 +154,15 @@ def left_s(windows: tuple[Calendar, ...], now: datetime) -> float | None:
 
 
 def next_opening(windows: tuple[Calendar, ...], now: datetime) -> datetime | None:
-    """Say when work may begin that may not go on now; None: never, or not within nine days."""
-    return next((span.opens for span in open_spans(windows, now) if span.opens > now), None)
+    """Say when work may begin that may not go on now; None: never."""
+    soon = next((span.opens for span in open_spans(windows, now) if span.opens > now), None)
+    later = (window.span.opens for window in windows if isinstance(window, Once) and window.span.opens > now)
+    return min(later, default=None) if soon is None else soon
+
+
+def are_over(windows: tuple[Calendar, ...], now: datetime) -> bool:
+    """Say whether there are windows, and none of them will be open again."""
+    return bool(windows) and all(isinstance(window, Once) and window.span.closes <= now for window in windows)
 
 
 def longest_s(windows: tuple[Calendar, ...]) -> float | None:

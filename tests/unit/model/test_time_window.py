@@ -11,6 +11,8 @@ from farm.model.time_window import (
     Calendar,
     Instance,
     Span,
+    are_over,
+    calendars,
     left_s,
     next_opening,
     open_spans,
@@ -141,3 +143,16 @@ def test_spans_are_ordered_apart_and_agree_with_what_is_left(texts: list[str], n
 def test_a_span_is_a_plain_value() -> None:
     span = open_spans(windows("2026-12-01T22:00Z/2026-12-02T06:00Z"), at("2026-12-01T00:00Z"))
     assert span == (Span(at("2026-12-01T22:00Z"), at("2026-12-02T06:00Z")),)
+
+
+def test_a_window_far_ahead_is_told_and_one_that_is_past_is_over() -> None:
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    far = calendars(("2026-03-01T00:00Z/2026-03-02T00:00Z",))
+    assert next_opening(far, now) == datetime(2026, 3, 1, tzinfo=UTC)
+    assert not are_over(far, now)
+    assert not are_over(far, datetime(2026, 3, 1, 12, tzinfo=UTC))
+    assert are_over(far, datetime(2026, 3, 2, tzinfo=UTC))
+    assert not are_over(
+        calendars(("2026-03-01T00:00Z/2026-03-02T00:00Z", "22:00-06:00")), datetime(2027, 1, 1, tzinfo=UTC)
+    )
+    assert not are_over((), now)
