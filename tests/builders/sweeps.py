@@ -7,15 +7,18 @@ from decimal import Decimal
 
 from farm.adapters.memory import (
     MemoryDispatcher,
+    MemoryDrainOrders,
     MemoryEvents,
     MemoryHosts,
     MemoryLeadership,
     MemoryLeases,
+    MemoryLiveNotes,
     MemoryQueues,
     MemoryShares,
     MemorySignals,
     MemoryStore,
 )
+from farm.bootstrap import Exchange
 from farm.coordinator.loop import Coordinator, CoordinatorEnd
 from farm.coordinator.mandate import Mandate
 from farm.coordinator.ports import CoordinatorPorts, Rhythm
@@ -236,6 +239,26 @@ class Farm:
         return FinalizerPorts(
             records=self.records, leases=self.leases, signals=self.signals, events=self.events, clock=self.clock
         )
+
+    def as_the_command_line_has_it(self) -> tuple[MemoryStore, Exchange]:
+        """Give the same store, and the same ports as an exchange."""
+        store = MemoryStore()
+        store.records = self.records
+        exchange = Exchange(
+            url="memory://",
+            shown_url="memory://",
+            leases=self.leases,
+            signals=self.signals,
+            hosts=self.hosts,
+            events=self.events,
+            leadership=self.leadership,
+            live=MemoryLiveNotes(),
+            dispatcher=self.dispatcher,
+            queues=self.queues,
+            shares=self.shares,
+            orders=MemoryDrainOrders(),
+        )
+        return store, exchange
 
     def hint(self, kind: EventKind, index: int, attempt: int) -> None:
         self.events.publish(self.sweep, CellEvent(kind=kind, index=index, attempt=attempt))

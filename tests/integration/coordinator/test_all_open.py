@@ -3,9 +3,7 @@
 import threading
 import time
 
-from farm.adapters.memory import MemoryDrainOrders, MemoryLiveNotes, MemoryStore
 from farm.adapters.system_clock import SystemClock
-from farm.bootstrap import Exchange
 from farm.cli.all_open import OpenSweeps
 from farm.coordinator.submit import submit
 from farm.model import Plan
@@ -29,22 +27,7 @@ def test_every_open_sweep_is_led_to_its_end_and_those_of_others_are_left_alone()
     farms = {farm.sweep: farm for farm in (first, *(beside(first, a_plan(name=name)) for name in ("two", "three")))}
     *ours, theirs = farms
     assert first.leadership.lead(theirs, "another", 10**6)
-    store = MemoryStore()
-    store.records = first.records
-    exchange = Exchange(
-        url="memory://",
-        shown_url="memory://",
-        leases=first.leases,
-        signals=first.signals,
-        hosts=first.hosts,
-        events=first.events,
-        leadership=first.leadership,
-        live=MemoryLiveNotes(),
-        dispatcher=first.dispatcher,
-        queues=first.queues,
-        shares=first.shares,
-        orders=MemoryDrainOrders(),
-    )
+    store, exchange = first.as_the_command_line_has_it()
     said = list[str]()
     until_s = time.monotonic() + 60
 

@@ -4,8 +4,6 @@ from datetime import timedelta
 
 import pytest
 
-from farm.adapters.memory import MemoryDrainOrders, MemoryLiveNotes, MemoryStore
-from farm.bootstrap import Exchange
 from farm.cli.drive import Drive
 from farm.cli.open_end import coordinate_open
 from farm.coordinator.loop import EndKind
@@ -22,22 +20,7 @@ def hours(first: float, last: float) -> str:
 
 def drive(farm: Farm) -> Drive:
     """Give a sweep in memory as the command line has it."""
-    store = MemoryStore()
-    store.records = farm.records
-    exchange = Exchange(
-        url="memory://",
-        shown_url="memory://",
-        leases=farm.leases,
-        signals=farm.signals,
-        hosts=farm.hosts,
-        events=farm.events,
-        leadership=farm.leadership,
-        live=MemoryLiveNotes(),
-        dispatcher=farm.dispatcher,
-        queues=farm.queues,
-        shares=farm.shares,
-        orders=MemoryDrainOrders(),
-    )
+    store, exchange = farm.as_the_command_line_has_it()
     return Drive(farm.sweep, store, exchange, farm.clock)
 
 
@@ -70,3 +53,10 @@ def test_a_person_may_end_the_wait_for_a_window() -> None:
     end = coordinate_open(drive(farm), plan, lambda: farm.clock.monotonic() > HOUR_S, farm.seen.append)
     assert end.kind is EndKind.INTERRUPTED
     assert farm.dispatcher.sent == ()
+
+
+def test_when_the_last_window_is_over_nothing_is_waited_for() -> None:
+    plan = a_plan(windows=(hours(-2, -1),))
+    farm = Farm(plan)
+    end = coordinate_open(drive(farm), plan, lambda: farm.clock.monotonic() > HOUR_S, farm.seen.append)
+    assert (end.kind, farm.clock.monotonic() < HOUR_S) == (EndKind.LEFT_OPEN, True)
