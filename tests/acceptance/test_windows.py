@@ -24,8 +24,9 @@ def test_outside_its_windows_a_sweep_stays_open_with_an_exit_code_of_its_own(des
     (desk.here / "sweep.yaml").write_text(SWEEP)
     ran = desk.farm("run", "sweep.yaml", "--slots", "1")
     assert ran.code == OPEN, ran
-    assert "deferred cells: 1; they wait for a time window that leaves them time enough; none is to come" in ran.err
+    assert "deferred cells: 1; they wait for a time window that leaves them time enough" in ran.err
+    assert "the next opens at 2999-01-01 00:00 UTC" in ran.err
     (folder,) = (desk.here / ".farm/store/sweeps").iterdir()
     assert f"{folder.name} is open; go on with:  farm resume {folder.name}" in ran.err
     assert sorted(path.name for path in folder.iterdir()) == ["open.json", "plan.json"]
-    assert "outside its time windows; none is to come" in desk.farm("status", folder.name).out
+    assert "outside its time windows; the next opens at 2999-01-01 00:00 UTC" in desk.farm("status", folder.name).out
