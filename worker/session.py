@@ -6,6 +6,7 @@ that planning refuses them before anything is paid for. `version` is what the pl
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -167,6 +168,25 @@ class Kit:
     files: Mapping[str, bytes]
 
 
+class ArtifactProblem(StrEnum):
+    """Why there are no bytes of a file that a session was to write."""
+
+    NEVER_WRITTEN = "it was never written"
+    UNREADABLE = "it can't be read"
+    IRREGULAR = "it is no regular file of its own"
+    TOO_LARGE = "it is larger than may be"
+    EMPTY = "it is empty"
+
+
+class ArtifactError(Exception):
+    """An artifact was asked for that is not there as it must be: the session's doing, not ours."""
+
+    def __init__(self, role: str, problem: ArtifactProblem) -> None:
+        super().__init__(f"the artifact {role!r}: {problem}")
+        self.role = role
+        self.problem = problem
+
+
 @dataclass(frozen=True, slots=True)
 class OracleRequest:
     """What an oracle may know: the sessions' reports, and a way to run checks out of the session's reach."""
@@ -183,6 +203,8 @@ class OracleRequest:
     """Run argv with extra environment in the verifier's sandbox, no session alive; its output becomes artifacts."""
     lend: Callable[[Kit], str]
     """Make a kit visible, read-only, to every check that follows; gives its folder inside the verifier's sandbox."""
+    artifact: Callable[[str], bytes]
+    """Give the bytes that a phase's session left as its artifact of that role; raises ArtifactError."""
 
 
 class Oracle(Protocol):

@@ -10,6 +10,7 @@ from farm.ports import Clock
 from worker.cell.narration import Narration
 from worker.cell.ports import Claimed
 from worker.collect.keeper import Keeper
+from worker.session import ArtifactError, ArtifactProblem
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,8 @@ class Attempt:
     stages: list[StageTime] = field(default_factory=list)
     doors: list[DoorReport | None] = field(default_factory=list)
     """Of each session that was begun, whatever became of it; None: it had no door."""
+    artifacts: dict[str, bytes | ArtifactProblem] = field(default_factory=dict)
+    """What phases were to write, by role, as it was when their session was dead."""
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -33,6 +36,13 @@ class Attempt:
             yield
         finally:
             self.stages.append(StageTime(stage=name, seconds=round(self.clock.monotonic() - began, 6)))
+
+    def artifact(self, role: str) -> bytes:
+        """Give a phase's artifact; raise ArtifactError when it is not there as it must be."""
+        found = self.artifacts.get(role, ArtifactProblem.NEVER_WRITTEN)
+        if isinstance(found, ArtifactProblem):
+            raise ArtifactError(role, found)
+        return found
 
     def known_doors(self) -> tuple[DoorReport, ...] | None:
         """Give the sessions' doors; None when one session had none."""

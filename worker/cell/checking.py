@@ -113,6 +113,7 @@ class Checks:
             nonce=secrets.token_hex(16),
             check=check,
             lend=lend,
+            artifact=self.attempt.artifact,
         )
         return self.cast.oracle.find(request)
 

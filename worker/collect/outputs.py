@@ -5,6 +5,7 @@ it is open, so that no swap between a look and an opening leads elsewhere. Nothi
 Call it once every process of the guest is dead.
 """
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -12,9 +13,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from farm.model import MIB
+from worker.session import ArtifactProblem
 from worker.trees.opening import Beneath
 
 _MOST_REFUSALS = 50
+_PROBLEMS = {
+    errno.ENOENT: ArtifactProblem.NEVER_WRITTEN,
+    errno.EACCES: ArtifactProblem.UNREADABLE,
+    errno.EIO: ArtifactProblem.UNREADABLE,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +62,27 @@ def take_outputs(folder: Path, caps: OutputCaps) -> Outputs:
         taking.walk(root, "", 0)
     taking.outputs.taken.sort(key=lambda file: file.path)
     return taking.outputs
+
+
+def take_artifact(folder: Path, path: str, most_bytes: int) -> bytes | ArtifactProblem:
+    """Read the one file at `path` below `folder`, or say what is wrong with it."""
+    try:
+        with Beneath(folder) as root:
+            descriptor = root.file(path)
+    except OSError as error:
+        return _PROBLEMS.get(error.errno or 0, ArtifactProblem.IRREGULAR)
+    try:
+        status = os.fstat(descriptor)
+        if _wrong_shape(status) is not None:
+            return ArtifactProblem.IRREGULAR
+        if status.st_size > most_bytes:
+            return ArtifactProblem.TOO_LARGE
+        body = _read(descriptor, status.st_size)
+    finally:
+        os.close(descriptor)
+    if len(body) != status.st_size:
+        return ArtifactProblem.UNREADABLE
+    return body or ArtifactProblem.EMPTY
 
 
 class _Taking:

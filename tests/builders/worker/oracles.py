@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from farm.model import Digest, ExitKind, OracleSpec, ProcessExit, SessionReport, Snapshot, Task
-from worker.session import CheckResult, Kit, OracleRequest
+from worker.session import ArtifactError, ArtifactProblem, CheckResult, Kit, OracleRequest
 
 DIGEST = Digest.of(b"")
 DONE = ProcessExit(kind=ExitKind.EXITED, code=0, wall_s=1.0)
@@ -25,6 +25,7 @@ class Room:
         self.answer = answer
         self.asked: list[tuple[tuple[str, ...], Mapping[str, str]]] = []
         self.lent: list[Kit] = []
+        self.artifacts: dict[str, bytes | ArtifactProblem] = {}
 
     def check(self, argv: tuple[str, ...], env: Mapping[str, str]) -> CheckResult:
         self.asked.append((argv, env))
@@ -34,6 +35,12 @@ class Room:
     def lend(self, kit: Kit) -> str:
         self.lent.append(kit)
         return "/cell/kit"
+
+    def artifact(self, role: str) -> bytes:
+        found = self.artifacts.get(role, ArtifactProblem.NEVER_WRITTEN)
+        if isinstance(found, ArtifactProblem):
+            raise ArtifactError(role, found)
+        return found
 
     def request(self) -> OracleRequest:
         session = SessionReport(name="work", exit=DONE, reason="success", final_answer=self.answer)
@@ -45,4 +52,5 @@ class Room:
             nonce=NONCE,
             check=self.check,
             lend=self.lend,
+            artifact=self.artifact,
         )
