@@ -4,6 +4,8 @@ from decimal import Decimal
 
 from farm.model import (
     ArmRole,
+    CheckRun,
+    Churn,
     CloseReason,
     Fault,
     Measured,
@@ -29,8 +31,10 @@ class Row(Value):
     unsettled: Unsettled | None = None
     """Why there is no result at all."""
     sessions: tuple[SessionReport, ...] = ()
+    verify: CheckRun | None = None
     oracle: OracleFinding | None = None
     scope: ScopeFinding | None = None
+    churn: Churn | None = None
     metrics: dict[str, Measured] = {}
     cost_usd: Decimal | None = None
     duration_s: float | None = None

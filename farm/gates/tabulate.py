@@ -73,8 +73,10 @@ def _with_evidence(row: Row, evidence: Evidence) -> Row:
     return row.model_copy(
         update={
             "sessions": evidence.sessions,
+            "verify": evidence.verify,
             "oracle": evidence.oracle,
             "scope": evidence.scope,
+            "churn": evidence.churn,
             "metrics": {measured.name: measured for measured in evidence.metrics},
             "cost_usd": evidence.cost_usd,
             "duration_s": evidence.duration_s,

@@ -1,11 +1,14 @@
 """From settled records to the table."""
 
+from dataclasses import replace
 from decimal import Decimal
 
 from farm.gates.tabulate import NOBODY_SAID, NOT_SETTLED, SettledRecords, tabulate
 from farm.model import (
     AttemptCleanup,
     Cell,
+    CheckRun,
+    Churn,
     CleanupRecord,
     Close,
     CloseReason,
@@ -18,6 +21,7 @@ from farm.model import (
     SweepId,
     Unsettled,
 )
+from tests.builders.gates import an_exit
 from tests.builders.sweeps import START, D, Finding, a_plan, evidence, fault
 
 PLAN = a_plan(trials=2)
@@ -88,3 +92,14 @@ def test_the_deadline_and_workers_that_outlived_the_grace_are_in_the_lifecycle()
     assert lifecycle.timed_out
     assert lifecycle.errors == (NOT_SETTLED, "odd")
     assert not lifecycle.cleanup_incomplete
+
+
+def test_a_row_holds_what_was_seen_of_the_visible_check_and_of_the_churn() -> None:
+    one = PLAN.cells[0]
+    verify, churn = CheckRun(exit=an_exit(code=1)), Churn(files=1, added_lines=2, removed_lines=3, binary_files=0)
+    proven = evidence().model_copy(update={"verify": verify, "churn": churn})
+    known = records(tuple(settled(cell, 1) for cell in PLAN.cells), CloseReason.COMPLETE)
+
+    row = tabulate(replace(known, outcomes={one.id: outcome(one, proven)})).rows[0]
+
+    assert (row.verify, row.churn) == (verify, churn)
