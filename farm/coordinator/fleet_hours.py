@@ -26,9 +26,9 @@ class FleetHours:
 
 
 def needs_s(plan: Plan) -> tuple[float, ...]:
-    """Give what each cell needs of a window, in plan order: its sessions, its checks, its upload."""
+    """Give what each cell needs of a window, in plan order: its setup, its sessions, its checks, its upload."""
     known = dict[tuple[str, str], float]()
     for cell in plan.cells:
         if (cell.task, cell.arm) not in known:
-            known[cell.task, cell.arm] = plan.sessions_s(cell) + plan.afterwards_s(cell)
+            known[cell.task, cell.arm] = plan.needed_s(cell)
     return tuple(known[cell.task, cell.arm] for cell in plan.cells)

@@ -42,7 +42,7 @@ from farm.model.fleet import (
 )
 from farm.model.globs import matches_any
 from farm.model.image import ImageName
-from farm.model.limits import GIB, KIB, MIB, CheckLimits, Limits, Positive, ProcessLimits, Seconds
+from farm.model.limits import GIB, KIB, MIB, CheckLimits, Limits, Positive, ProcessLimits, Seconds, SetupLimits
 from farm.model.live import MOST_PREVIEW, LiveNote
 from farm.model.machine import Machine
 from farm.model.metric import Direction, Measured, Metric, MetricName, MetricSource, Number
@@ -78,7 +78,7 @@ from farm.model.spec import (
     TaskSpec,
 )
 from farm.model.sums import known_sum
-from farm.model.task import Command, OracleSpec, Scope, Snapshot, Task, WorkspaceMode
+from farm.model.task import Command, OracleSpec, Scope, Setup, Snapshot, Task, WorkspaceMode
 from farm.model.tokens import NO_TOKENS, TokenUse, UsageShape, normalise, shape_of_label
 from farm.model.verdict import Check, Decision, Verdict
 
@@ -173,6 +173,8 @@ __all__ = [
     "SessionReport",
     "SettledCell",
     "Settlement",
+    "Setup",
+    "SetupLimits",
     "Shard",
     "ShardClose",
     "ShardOpening",

@@ -67,3 +67,9 @@ class CheckLimits(ProcessLimits):
 
     wall_s: Seconds = 120.0
     output_bytes: Positive = 1 * MIB
+
+
+class SetupLimits(CheckLimits):
+    """Bounds of a task's setup."""
+
+    wall_s: Seconds = 600.0

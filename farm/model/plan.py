@@ -107,6 +107,11 @@ class Plan(Value):
         expected_s = self.expected_s(cell)
         return self.task_by_name[cell.task].limits.wall_s if expected_s is None else expected_s
 
+    def needed_s(self, cell: Cell) -> float:
+        """Give what must be free for the cell to be begun: for its setup, its sessions, and what comes after them."""
+        setup = self.task_by_name[cell.task].setup
+        return (0.0 if setup is None else setup.limits.wall_s) + self.sessions_s(cell) + self.afterwards_s(cell)
+
     def afterwards_s(self, cell: Cell) -> float:
         """Give what must be free after the cell's sessions, to verify, judge and upload."""
         task = self.task_by_name[cell.task]

@@ -15,7 +15,7 @@ from farm.model.limits import CheckLimits, Limits, Seconds
 from farm.model.metric import Metric
 from farm.model.names import Label, Name, RelativePath
 from farm.model.policy import BreakerPolicy, CellOrder, DispatchPolicy, RetryPolicy
-from farm.model.task import Command, WorkspaceMode
+from farm.model.task import Command, Setup, WorkspaceMode
 from farm.model.time_window import WindowText
 
 
@@ -64,6 +64,8 @@ class TaskSpec(Value):
     """Globs; [] means read-only; left out, anything may change."""
     most_files: Annotated[int, Field(gt=0)] | None = None
     most_file_bytes: Annotated[int, Field(gt=0)] | None = None
+    setup: Setup | None = None
+    """A command that runs in each cell's workspace before its first session, without a network."""
     verify: Command | None = None
     oracle: OracleSource
     limits: Limits = Limits()

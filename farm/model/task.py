@@ -8,7 +8,7 @@ from pydantic import Field, JsonValue
 from farm.model.base import Value
 from farm.model.digest import Digest
 from farm.model.image import ImageName
-from farm.model.limits import CheckLimits, Limits
+from farm.model.limits import CheckLimits, Limits, SetupLimits
 from farm.model.names import Name, RelativePath
 
 
@@ -27,6 +27,12 @@ class Command(Value):
     argv: Annotated[tuple[str, ...], Field(min_length=1)]
     env: dict[str, str] = {}
     limits: CheckLimits = CheckLimits()
+
+
+class Setup(Command):
+    """What is run in a cell's workspace before its first session; what it changes is nobody's change."""
+
+    limits: SetupLimits = SetupLimits()
 
 
 class WorkspaceMode(StrEnum):
@@ -65,6 +71,7 @@ class Task(Value):
     snapshot: Snapshot
     prompt: Digest
     scope: Scope = Scope()
+    setup: Setup | None = None
     verify: Command | None = None
     """The visible check: the agent may run it; we record what it says after the session."""
     oracle: OracleSpec

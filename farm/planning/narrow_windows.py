@@ -16,13 +16,17 @@ def narrow_windows(spec: SweepSpec, known: Seconds) -> Iterator[Problem]:
     if most_s is None:
         return
     for task in spec.tasks:
-        needed_s = _sessions_s(spec, task, known) + _afterwards_s(spec, task)
+        needed_s = _setup_s(task) + _sessions_s(spec, task, known) + _afterwards_s(spec, task)
         if needed_s > most_s:
             yield Problem(
                 ("windows",),
                 f"a cell of task {task.id!r} may need {needed_s:g} s with its checks and its upload, and no window is "
                 f"open for more than {most_s:g} s; widen one, lower the task's limits, or name a table of `durations:`",
             )
+
+
+def _setup_s(task: TaskSpec) -> float:
+    return 0.0 if task.setup is None else task.setup.limits.wall_s
 
 
 def _sessions_s(spec: SweepSpec, task: TaskSpec, known: Seconds) -> float:

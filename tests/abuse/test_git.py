@@ -55,7 +55,7 @@ class Room:
 
     def difference(self) -> Difference:
         changes = changes_between(scan(self.template), scan(self.ws))
-        return difference_of(self.template, self.ws, changes, self.ws.parent / "scratch")
+        return difference_of(self.template / ".git", self.ws, changes, self.ws.parent / "scratch")
 
 
 @pytest.fixture

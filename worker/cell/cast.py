@@ -1,6 +1,6 @@
 """Who plays in a cell: its plan, its texts and its plug-ins, read once and kept for the cells that follow."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from farm.errors import IntegrityError, TransientError
@@ -22,6 +22,7 @@ from farm.model.keys import plan_key
 from worker.cell.ports import PluginSource, Truth
 from worker.kept import Kept
 from worker.session import Agent, Oracle, Program
+from worker.staging.setup import Guarded, guarded
 
 _MOST_PLANS = 4
 _MOST_KEPT = 256
@@ -42,6 +43,8 @@ class Cast:
     program: Program
     oracle: Oracle
     prices: PriceTable | None = None
+    guarded: Guarded = field(default_factory=Guarded)
+    """What the task's setup must leave alone, where it has one."""
 
 
 class Casting:
@@ -85,6 +88,7 @@ class Casting:
             program=parts.program,
             oracle=parts.oracle,
             prices=parts.prices,
+            guarded=parts.guarded,
         )
 
     def _cell(self, plan: Plan, ticket: Ticket) -> Cell:
@@ -109,6 +113,7 @@ class Casting:
             program=self._pinned("programs", arm.program),
             oracle=self._plugins.load("oracles", task.oracle.kind)(task.oracle.options),
             prices=None if plan.prices is None else self._prices(plan.prices),
+            guarded=Guarded() if task.setup is None else guarded(plan.arms, task.oracle.files, self._truth.blobs),
         )
 
     def _prices(self, digest: Digest) -> PriceTable:
@@ -139,3 +144,4 @@ class _Parts:
     program: Program
     oracle: Oracle
     prices: PriceTable | None
+    guarded: Guarded

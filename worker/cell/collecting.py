@@ -3,19 +3,18 @@
 from farm.model import Churn
 from worker.cell.attempt import Attempt
 from worker.cell.faults import recordable
-from worker.cell.left import BrokenBound, Left
+from worker.cell.left import Beginning, BrokenBound, Left
 from worker.collect.outputs import OutputCaps, take_outputs
 from worker.collect.patch import difference_of
 from worker.staging.ground import CellFolder
-from worker.staging.templates import Template
 from worker.trees.errors import TreeError
 from worker.trees.removing import remove_tree
 from worker.trees.scan import Tree, changes_between
 
 
-def collect(attempt: Attempt, template: Template, folder: CellFolder, left: Left) -> Churn | None:
+def collect(attempt: Attempt, beginning: Beginning, folder: CellFolder, left: Left) -> Churn | None:
     """Keep the patch and the outputs as the sessions left them, before a check can touch the workspace; count it."""
-    churn = None if isinstance(left, BrokenBound) else _keep_patch(attempt, template, folder, left)
+    churn = None if isinstance(left, BrokenBound) else _keep_patch(attempt, beginning, folder, left)
     outputs = take_outputs(folder.out, OutputCaps())
     for file in outputs.taken:
         attempt.keeper.keep(f"out/{file.path}", "application/octet-stream", file.body)
@@ -24,11 +23,12 @@ def collect(attempt: Attempt, template: Template, folder: CellFolder, left: Left
     return churn
 
 
-def _keep_patch(attempt: Attempt, template: Template, folder: CellFolder, after: Tree) -> Churn | None:
+def _keep_patch(attempt: Attempt, beginning: Beginning, folder: CellFolder, after: Tree) -> Churn | None:
     """Keep the patch; one that can't be made is noted and makes no evidence void: it is for people."""
     scratch = folder.scratch()
     try:
-        found = difference_of(template.path, folder.workspace, changes_between(template.tree, after), scratch)
+        changes = changes_between(beginning.tree, after)
+        found = difference_of(beginning.repository, folder.workspace, changes, scratch)
     except TreeError as error:
         attempt.keeper.keep("patch.problem", "text/plain", recordable(str(error)).encode())
         return None

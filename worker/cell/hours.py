@@ -48,7 +48,7 @@ class Hours:
 
     def room(self, plan: Plan, cell: Cell) -> Room:
         """Say how much time a cell of the plan has if it begins now. May raise TransientError."""
-        return Room(self.left_s(plan), plan.sessions_s(cell) + plan.afterwards_s(cell))
+        return Room(self.left_s(plan), plan.needed_s(cell))
 
 
 @dataclass(slots=True)

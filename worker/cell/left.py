@@ -1,4 +1,4 @@
-"""What the sessions left in the workspace: a tree to compare, or a bound of ours that they broke."""
+"""What the sessions found in the workspace, and what they left there: a tree to compare, or a bound that they broke."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,6 +7,15 @@ from typing import TypeAlias
 from worker.cell.faults import recordable
 from worker.trees.errors import TreeLimit, TreeLimitError
 from worker.trees.scan import Check, Tree, scan
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """What the sessions find: the template, and what the task's setup made of it."""
+
+    tree: Tree
+    repository: Path
+    """Of ours: its main has these files."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """The straight line of one attempt.
 
-Claim, stage, sessions, collect, verify, oracle, scope before and after it, upload, record, clean up, release.
+Claim, stage, setup, sessions, collect, verify, oracle, scope before and after it, upload, record, clean up, release.
 What must stay true: nothing is recorded without the right to (the lease, and claim.json); blobs stand before records
 name them; whatever happens in between, the cell's folder is removed once its processes are dead. What a guest does is
 evidence; an error that we can answer becomes a fault; anything else leaves this file as it came, as a bug, and
@@ -37,7 +37,7 @@ from worker.cell.collecting import collect
 from worker.cell.doors import doors
 from worker.cell.faults import ANSWERABLE, fault_of, fault_of_bug, recordable
 from worker.cell.hours import Hourglass, Hours, Room
-from worker.cell.left import BrokenBound, look_at
+from worker.cell.left import Beginning, BrokenBound, look_at
 from worker.cell.metrics import measure
 from worker.cell.narration import Narration
 from worker.cell.ports import Claimed, LinePorts, Place, Timing
@@ -45,12 +45,14 @@ from worker.cell.pulse import Pulse
 from worker.cell.recording import LineEnd, Recorder
 from worker.cell.scope import scope_finding
 from worker.cell.sessions import CellSessions
+from worker.cell.setup import SetUp
 from worker.cell.stops import StoppedError
 from worker.staging.disks import CellDisks, fitting
 from worker.staging.ground import CellFolder, Ground
 from worker.staging.templates import Templates
 from worker.trees.copying import Ownership, copy_tree
 from worker.trees.errors import TreeError
+from worker.trees.scan import GIT_FOLDER
 
 _log = structlog.get_logger()
 
@@ -183,6 +185,10 @@ class CellLine:
                 folder.note.write_bytes(canonical_json(attempt.claimed.lease))
                 copy_tree(template.path, template.listing, folder.workspace, folder.owner)
         boxes = Boxes(self._ports.sandbox, self._place.slot, folder, pulse.must_stop, image)
+        beginning = Beginning(template.tree, template.path / GIT_FOLDER)
+        if cast.task.setup is not None:
+            with attempt.stage("setup"):
+                beginning = SetUp(attempt, boxes, pulse).run(cast.task.setup, cast.guarded, beginning)
         checks = Checks(cast, attempt, boxes, self._ground, self._ports.truth, pulse)
         with attempt.stage("sessions"):
             cell_doors = doors(cast, attempt, folder, self._ports.doors, pulse.must_stop)
@@ -192,7 +198,7 @@ class CellLine:
             )
         with attempt.stage("collect"):
             left = look_at(folder.workspace, pulse.check)
-            churn = collect(attempt, template, folder, left)
+            churn = collect(attempt, beginning, folder, left)
         with attempt.stage("verify"):
             verify = checks.verify()
             pulse.check()
@@ -202,13 +208,13 @@ class CellLine:
         return Evidence(
             lock=cast.lock,
             sandbox=self._facts | {"disk": self._disks.told(cast.task.limits)} | ({"image": image} if image else {}),
-            workspace_before=template.tree.digest,
+            workspace_before=beginning.tree.digest,
             workspace_after=None if isinstance(left, BrokenBound) else left.digest,
             workspace_limit=left.limit if isinstance(left, BrokenBound) else None,
             sessions=sessions,
             verify=verify,
             oracle=oracle,
-            scope=scope_finding(cast.task, template.tree, left, folder.workspace, pulse.check),
+            scope=scope_finding(cast.task, beginning.tree, left, folder.workspace, pulse.check),
             churn=churn,
             metrics=measure(cast.plan.metrics, sessions, oracle),
         )

@@ -49,8 +49,22 @@ class Difference:
     churn: Churn
 
 
-def difference_of(template: Path, workspace: Path, changes: Changes, scratch: Path) -> Difference:
-    """Make patch and churn from `template` to `workspace`, using `scratch` (a new folder) when anything changed.
+def add_to(repository: Path, workspace: Path, changes: Changes, target: Path) -> None:
+    """Make `target` a repository whose main is that of `repository` with `changes`, as `workspace` has them now.
+
+    It borrows the objects of `repository`, which must stay. Raises TreeError when git fails.
+    """
+    git = _repository(repository, target)
+    (target / "objects/info").mkdir(mode=0o700)
+    (target / "objects/info/alternates").write_text(f"{repository / 'objects'}\n")
+    with Beneath(workspace) as folder:
+        git.feed(("fast-import", "--quiet", "--done"), _Story(_outside_of_repositories(changes)).told(folder))
+    tip = (target / "refs/heads/after").read_text().strip()
+    (target / "packed-refs").write_text(f"{tip} refs/heads/main\n")
+
+
+def difference_of(repository: Path, workspace: Path, changes: Changes, scratch: Path) -> Difference:
+    """Make patch and churn from main of `repository` to `workspace`, using `scratch` (a new folder) for what changed.
 
     Call it once every process of the guest is dead. Raises TreeError when git fails.
     """
@@ -58,7 +72,7 @@ def difference_of(template: Path, workspace: Path, changes: Changes, scratch: Pa
     if not changes.paths:
         nothing = Churn(files=0, added_lines=0, removed_lines=0, binary_files=0, repositories=repositories)
         return Difference(None, nothing)
-    git = _repository(template / GIT_FOLDER, scratch)
+    git = _repository(repository, scratch)
     story = _Story(changes)
     with Beneath(workspace) as folder:
         git.feed(("fast-import", "--quiet", "--done"), story.told(folder))

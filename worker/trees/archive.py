@@ -1,9 +1,11 @@
 """Unpack our own tar blobs, trusting none of them."""
 
 import errno
+import hashlib
 import io
 import os
 import tarfile
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -12,6 +14,16 @@ from worker.trees.errors import TreeError
 _MOST_MEMBERS = 200_000
 _ITS_OWN_FAULT = {errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG}
 """What a disk says to a tar that no disk could hold; anything else, no room among it, is the host's fault."""
+
+
+def contents(body: bytes) -> Mapping[str, str]:
+    """Give the digest of each regular file in a tar of ours, by path; raise TreeError for no tar at all."""
+    try:
+        with tarfile.open(fileobj=io.BytesIO(body), mode="r:") as tar:
+            files = ((member.name, tar.extractfile(member)) for member in tar if member.isreg())
+            return {name: hashlib.sha256(file.read()).hexdigest() for name, file in files if file is not None}
+    except (tarfile.TarError, EOFError, ValueError, OverflowError) as error:
+        raise TreeError(f"not a readable tar: {error}") from error
 
 
 def unpack(body: bytes | Path, target: Path) -> tuple[str, ...]:

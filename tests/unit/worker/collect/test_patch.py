@@ -32,7 +32,7 @@ def workspace(template: Path, tmp_path: Path) -> Path:
 
 def difference(template: Path, workspace: Path) -> Difference:
     changes = changes_between(scan(template), scan(workspace))
-    return difference_of(template, workspace, changes, workspace.parent / "scratch")
+    return difference_of(template / ".git", workspace, changes, workspace.parent / "scratch")
 
 
 def made(template: Path, workspace: Path) -> Patch | None:
