@@ -37,6 +37,8 @@ class RepositorySpec(Value):
     path: str | None = None
     url: str | None = None
     ref: str = "HEAD"
+    hidden: tuple[RelativePath, ...] = ()
+    """Globs of what the snapshot leaves out: the hidden tests, say. One that matches nothing is refused."""
 
     @model_validator(mode="after")
     def _one_place(self) -> "RepositorySpec":

@@ -19,6 +19,8 @@ class Snapshot(Value):
     tree: Digest
     """A deterministic uncompressed tar of the commit's files."""
     size_bytes: int
+    hidden: tuple[str, ...] = ()
+    """Globs of the commit's files that the tar leaves out."""
 
 
 class Command(Value):

@@ -84,6 +84,7 @@ class _Gathered:
 class _Pack:
     commit: str
     tar: Path
+    hidden: tuple[str, ...]
 
 
 def _gather(spec: SweepSpec, folder: Path, plugins: PluginSource) -> _Gathered:
@@ -117,7 +118,7 @@ def _pack(expanded: Expanded, folder: Path, scratch: Path) -> dict[RepositorySpe
             continue
         target = scratch / f"{index}.tar"
         try:
-            packed[source] = _Pack(pack(source, folder, target), target)
+            packed[source] = _Pack(pack(source, folder, target), target, source.hidden)
         except SpecError as error:
             problems[source] = Problem(("tasks", index, "repository"), str(error))
     if problems:
@@ -126,7 +127,8 @@ def _pack(expanded: Expanded, folder: Path, scratch: Path) -> dict[RepositorySpe
 
 
 def _stored(blobs: BlobStore, pack: _Pack) -> Snapshot:
-    return Snapshot(commit=pack.commit, tree=blobs.put_file(pack.tar), size_bytes=pack.tar.stat().st_size)
+    tree, size = blobs.put_file(pack.tar), pack.tar.stat().st_size
+    return Snapshot(commit=pack.commit, tree=tree, size_bytes=size, hidden=pack.hidden)
 
 
 def _task(blobs: BlobStore, task: TaskSpec, read: TaskInput, snapshot: Snapshot) -> Task:

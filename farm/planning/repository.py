@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from urllib.parse import unquote
 
 from farm.errors import SpecError
-from farm.model import GIB, MIB, Digest, RepositorySpec
+from farm.model import GIB, MIB, Digest, RepositorySpec, matches_any
 from farm.planning import git, tar
 from farm.planning.folder import pack_folder
 
@@ -44,7 +44,7 @@ def pack_repository(spec: RepositorySpec, folder: Path, target: Path) -> str:
     with _opened(spec, folder, named) as (repository, ref):
         commit = _commit(repository, ref, named)
         try:
-            blobs = _blobs(repository, commit)
+            blobs = _blobs(repository, commit, spec.hidden)
             with git.object_reader(repository) as reader, target.open("xb") as stream:
                 for chunk in _tar(blobs, reader):
                     stream.write(chunk)
@@ -155,10 +155,10 @@ def _commit(repository: Path, ref: str, named: str) -> str:
     return found.decode().strip()
 
 
-def _blobs(repository: Path, commit: str) -> list[_Blob]:
-    """List the tree in bounds; link targets are still unread."""
+def _blobs(repository: Path, commit: str, hidden: tuple[str, ...]) -> list[_Blob]:
+    """List the tree in bounds, without what is hidden; link targets are still unread."""
     listing = git.run_git(repository, "ls-tree", "-r", "-z", "-l", "--full-tree", commit)
-    lines = listing.split(b"\0")[:-1]
+    lines = _without(hidden, listing.split(b"\0")[:-1])
     if len(lines) > MOST_FILES:
         raise _UnsafeTreeError(f"{len(lines)} files are above the {MOST_FILES} allowed")
     blobs = [_blob(line) for line in lines]
@@ -169,6 +169,25 @@ def _blobs(repository: Path, commit: str) -> list[_Blob]:
     return blobs
 
 
+def _without(hidden: tuple[str, ...], lines: list[bytes]) -> list[bytes]:
+    """Drop the lines of hidden files; a glob that hides nothing is a mistake that would show what it should hide."""
+    left, idle = lines, []
+    for glob in hidden:
+        seen = [line for line in lines if not matches_any(_path_of(line), (glob,))]
+        if len(seen) == len(lines):
+            idle.append(glob)
+        left = [line for line in left if not matches_any(_path_of(line), (glob,))]
+    if idle:
+        raise _UnsafeTreeError(
+            f"hidden {idle[0]!r} matches no file of the commit; check the name, and for a folder write 'folder/**'"
+        )
+    return left
+
+
+def _path_of(line: bytes) -> str:
+    return line.partition(b"\t")[2].decode("utf-8", "surrogateescape")
+
+
 def _blob(line: bytes) -> _Blob:
     meta, _, raw = line.partition(b"\t")
     mode, _, object_id, size = meta.decode().split()
@@ -177,7 +196,7 @@ def _blob(line: bytes) -> _Blob:
     except UnicodeDecodeError:
         raise _UnsafeTreeError(f"the file name {raw!r} is not UTF-8; rename it") from None
     if mode == "160000":
-        raise _UnsafeTreeError(f"{path!r} is a submodule, which is not supported; commit its files instead")
+        raise _UnsafeTreeError(f"{path!r} is a submodule, which is not supported; commit its files instead, or hide it")
     if any(part in {"", ".", ".."} or part.lower() == ".git" for part in path.split("/")):
         raise _UnsafeTreeError(f"the path {path!r} is unsafe")
     if not size.isdigit():
@@ -206,12 +225,25 @@ def _tar(blobs: list[_Blob], reader: git.ObjectReader) -> Iterator[bytes]:
                 yield tar.header(entry)
             case tar.EntryKind.FILE:
                 yield tar.header(entry)
-                yield from reader.blob(id_by_path[entry.path], entry.size)
+                for chunk in reader.blob(id_by_path[entry.path], entry.size):
+                    _refuse_lfs_pointer(entry, chunk)
+                    yield chunk
                 yield tar.padding(entry.size)
             case tar.EntryKind.LINK:
                 target = _target(entry, b"".join(reader.blob(id_by_path[entry.path], entry.size)))
                 yield tar.header(tar.Entry(entry.path, entry.kind, target=target))
     yield tar.end()
+
+
+_LFS_POINTER = b"version https://git-lfs.github.com/spec/"
+_MOST_POINTER_BYTES = 1024
+
+
+def _refuse_lfs_pointer(entry: tar.Entry, chunk: bytes) -> None:
+    if entry.size < _MOST_POINTER_BYTES and chunk.startswith(_LFS_POINTER):
+        raise _UnsafeTreeError(
+            f"{entry.path!r} is a pointer of Git LFS, and its bytes are not in the repository; commit them, or hide it"
+        )
 
 
 _MOST_TARGET_BYTES = 4096

@@ -1,5 +1,6 @@
 """G and F9: what of a task's past and of the farm a session can find, and what a plain clone would have told it."""
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -96,6 +97,44 @@ def test_g4_g5_nothing_of_the_past_is_in_a_workspace(workspace: Path) -> None:
     assert git(workspace, "rev-list", "--all", "--count").strip() == "1"
     assert git(workspace, "reflog", "--all") == ""
     assert git(workspace, "fsck", "--unreachable", "--dangling", "--no-reflogs") == ""
+
+
+def test_g4_case_3_the_original_commit_and_what_is_hidden_cannot_be_read(source: Path, tmp_path: Path) -> None:
+    (source / "hidden").mkdir()
+    (source / "hidden" / "test.py").write_text(SECRET)
+    git(source, "add", "-A")
+    git(source, "commit", "--quiet", "--message", "a hidden test")
+    names = ("main", "main^{tree}", "main:hidden", "main:hidden/test.py")
+    gone = [git(source, "rev-parse", name).strip() for name in names]
+    packed, place = tmp_path / "packed.tar", tmp_path / "workspace"
+    place.mkdir()
+    spec = RepositorySpec(path=str(source), ref="main", hidden=("hidden/**",))
+    pack_repository(spec, tmp_path, packed)
+    unpack(packed.read_bytes(), place)
+    commit_everything(place)
+    assert SECRET not in objects(place)
+    there = git(place, "cat-file", "--batch-check", feed="\n".join(gone))
+    assert there.splitlines() == [f"{name} missing" for name in gone]
+    assert not (place / "hidden").exists()
+    for name in ("logs", "objects/info", "worktrees", "shallow", "FETCH_HEAD", "ORIG_HEAD"):
+        assert not (place / ".git" / name).exists()
+
+
+def test_the_commit_of_a_workspace_depends_on_its_files_alone(source: Path, tmp_path: Path) -> None:
+    packed = tmp_path / "packed.tar"
+    pack_repository(RepositorySpec(path=str(source), ref="main"), tmp_path, packed)
+    found = set()
+    for mask, name in ((0o022, "one"), (0o077, "two")):
+        place = tmp_path / name
+        place.mkdir()
+        before = os.umask(mask)
+        try:
+            unpack(packed.read_bytes(), place)
+            commit_everything(place)
+        finally:
+            os.umask(before)
+        found.add(git(place, "rev-parse", "HEAD"))
+    assert len(found) == 1
 
 
 def test_g6_what_a_workspaces_repository_says_is_constant(workspace: Path) -> None:

@@ -244,6 +244,59 @@ def test_a_link_that_could_lead_out_is_refused(tmp_path: Path, path: str, target
     assert "is a symbolic link out of the repository" in refused(tmp_path)
 
 
+def hiding(folder: Path, *globs: str) -> bytes:
+    target = folder / "hidden.tar"
+    target.unlink(missing_ok=True)
+    pack_repository(RepositorySpec(path="repo", hidden=globs), folder, target)
+    return target.read_bytes()
+
+
+def test_hidden_files_are_left_out_and_nothing_else_is(tmp_path: Path) -> None:
+    files = {"a.txt": "a", "tests/hidden/t.py": "SECRET", "tests/hidden/deep/u.py": "SECRET", "tests/seen.py": "s"}
+    a_repository(tmp_path / "repo", files | {"answers.json": "SECRET"})
+    body = hiding(tmp_path, "tests/hidden/**", "*.json")
+    assert listing(body) == {"a.txt": "0o644 a", "tests": "0o755 ", "tests/seen.py": "0o644 s"}
+    assert b"SECRET" not in body
+    assert b"hidden" not in body
+
+
+def test_the_commit_of_a_snapshot_with_hidden_files_is_the_originals(tmp_path: Path) -> None:
+    commit = a_repository(tmp_path / "repo", {"a.txt": "a", "tests/t.py": "t"})
+    spec = RepositorySpec(path="repo", hidden=("tests/**",))
+    assert pack_repository(spec, tmp_path, tmp_path / "hidden.tar") == commit
+
+
+@pytest.mark.parametrize("glob", ["test/**", "tests", "Tests/**"])
+def test_a_hidden_glob_that_matches_nothing_is_refused_even_beside_one_that_does(tmp_path: Path, glob: str) -> None:
+    a_repository(tmp_path / "repo", {"a.txt": "a", "tests/t.py": "t"})
+    with pytest.raises(SpecError, match=r"hidden '.*' matches no file of the commit; check the name"):
+        hiding(tmp_path, "tests/**", glob)
+
+
+def test_a_file_that_two_hidden_globs_match_is_no_mistake(tmp_path: Path) -> None:
+    a_repository(tmp_path / "repo", {"a.txt": "a", "tests/t.py": "t"})
+    assert listing(hiding(tmp_path, "tests/**", "**/*.py")) == {"a.txt": "0o644 a"}
+
+
+def test_what_is_hidden_may_be_what_no_snapshot_can_hold(tmp_path: Path) -> None:
+    commit = a_repository(tmp_path / "repo")
+    a_tree(tmp_path / "repo", "100644 blob x a.txt", f"160000 commit {commit} vendor", "120000 blob /etc out")
+    assert listing(hiding(tmp_path, "vendor", "out")) == {"a.txt": "0o644 x"}
+
+
+def test_a_pointer_of_git_lfs_is_refused_by_name(tmp_path: Path) -> None:
+    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 12345\n"
+    a_repository(tmp_path / "repo", {"a.txt": "a", "model.bin": pointer})
+    assert "'model.bin' is a pointer of Git LFS" in refused(tmp_path)
+    assert listing(hiding(tmp_path, "model.bin")) == {"a.txt": "0o644 a"}
+
+
+def test_odd_modes_of_old_repositories_become_plain_ones(tmp_path: Path) -> None:
+    a_repository(tmp_path / "repo")
+    a_tree(tmp_path / "repo", "100664 blob x a.txt", "100755 blob y run")
+    assert listing(packed(tmp_path)) == {"a.txt": "0o644 x", "run": "0o755 y"}
+
+
 def test_a_submodule_is_refused_by_name(tmp_path: Path) -> None:
     commit = a_repository(tmp_path / "repo")
     a_tree(tmp_path / "repo", f"160000 commit {commit} vendor")
