@@ -4,7 +4,7 @@ Everything below gets plain values and ports.
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +15,7 @@ from farm.errors import SpecError
 from farm.model import Opening, Plan, SweepId, parse_record
 from farm.model.keys import SWEEPS, open_key, plan_key
 from farm.planning import plan_sweep
+from farm.planning.proofs import plan_proofs
 from farm.plugins import Plugins
 from farm.ports import (
     BlobStore,
@@ -89,9 +90,18 @@ class Draft:
 
 def draft_plan(sweep_file: Path) -> Draft:
     """Plan the sweep of a file; raise SpecError for whatever a person must change."""
+    return _draft(lambda blobs: plan_sweep(sweep_file, blobs, plugins()))
+
+
+def draft_proofs(sweep_file: Path, tasks: Sequence[str]) -> Draft:
+    """Plan the proofs of a file's tasks; errors as `draft_plan`."""
+    return _draft(lambda blobs: plan_proofs(sweep_file, tasks, blobs, plugins()))
+
+
+def _draft(plan: Callable[[BlobStore], Plan]) -> Draft:
     held = memory.MemoryStore().blobs
-    plan = plan_sweep(sweep_file, held, plugins())
-    return Draft(plan, tuple(held.bodies.values()))
+    planned = plan(held)
+    return Draft(planned, tuple(held.bodies.values()))
 
 
 def open_store(url: str | None, settings: FarmSettings) -> Store:

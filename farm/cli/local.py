@@ -48,18 +48,21 @@ class LocalRun:
     """In the place of the plan's."""
 
 
+@dataclass(frozen=True, slots=True)
+class Worked:
+    """A sweep that was worked on here, and how its coordinator ended."""
+
+    drive: Drive
+    end: CoordinatorEnd
+
+
 def go_on(ctx: click.Context, run: LocalRun) -> None:
     """Run what the sweep still lacks, then finalize it and say what came of it."""
     with Interrupts() as interrupts, bootstrap.own_or_embedded_exchange(run.settings) as exchange:
-        others = frozenset(host.id for host in exchange.hosts.live())
-        for needed in CellQueues(run.plan).needed:
-            exchange.queues.open(needed, QUEUE_TTL_S)  # so that our worker takes from them from its first moment on
-        with _worker(run, exchange) as worker:
-            if worker is not None and not _is_ready(worker, exchange, others, interrupts):
-                ctx.exit(INTERRUPTED)
-            _ensure_served(run, exchange)
-            drive = replace(open_drive(run.open_sweep(), run.store, exchange, run.shard), budget=run.budget)
-            end = _coordinate(drive, worker, interrupts, run)
+        worked = work_off(run, exchange, interrupts)
+        if worked is None:
+            ctx.exit(INTERRUPTED)
+        drive, end = worked.drive, worked.end
         if interrupts.asked_to_cancel:
             write_cancel(drive.sweep, "a second interrupt", run.store.records, drive.clock.now())
         if end.kind is EndKind.CLOSED and not interrupts.asked_to_cancel and run.shard is not None:
@@ -71,6 +74,19 @@ def go_on(ctx: click.Context, run: LocalRun) -> None:
     named = "" if run.shard is None else f" --shard {run.shard}"
     click.echo(f"{drive.sweep} is open; go on with:  farm resume {drive.sweep}{named}", err=True)
     ctx.exit(INTERRUPTED if end.kind is EndKind.INTERRUPTED else OPEN)
+
+
+def work_off(run: LocalRun, exchange: Exchange, interrupts: Interrupts) -> Worked | None:
+    """Open the sweep once a worker is here, and run what it still lacks; None when a person did not wait for it."""
+    others = frozenset(host.id for host in exchange.hosts.live())
+    for needed in CellQueues(run.plan).needed:
+        exchange.queues.open(needed, QUEUE_TTL_S)  # so that our worker takes from them from its first moment on
+    with _worker(run, exchange) as worker:
+        if worker is not None and not _is_ready(worker, exchange, others, interrupts):
+            return None
+        _ensure_served(run, exchange)
+        drive = replace(open_drive(run.open_sweep(), run.store, exchange, run.shard), budget=run.budget)
+        return Worked(drive, _coordinate(drive, worker, interrupts, run))
 
 
 def _ensure_served(run: LocalRun, exchange: Exchange) -> None:

@@ -5,7 +5,7 @@ A plug-in's own options stand beside its `kind`: `oracle: {kind: command, argv: 
 
 from typing import Annotated
 
-from pydantic import ConfigDict, Field, JsonValue, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, JsonValue, model_validator
 
 from farm.model.arm import MOST_ASSETS, ArmRole
 from farm.model.base import Value
@@ -55,6 +55,25 @@ class OracleSource(PluginSpec):
     limits: CheckLimits = CheckLimits()
 
 
+class ReferenceSpec(Value):
+    """What solves a task, for checking the task itself: files, a final answer, or both; no arm ever sees it."""
+
+    files: str | None = None
+    """A folder, relative to the sweep file, laid over the workspace."""
+    answer: str | None = None
+    """The final answer, where the oracle looks at that."""
+
+    @model_validator(mode="after")
+    def _holds_something(self) -> "ReferenceSpec":
+        if self.files is None and self.answer is None:
+            raise ValueError("a reference needs files, an answer, or both")
+        return self
+
+
+def _as_files(given: object) -> object:
+    return {"files": given} if isinstance(given, str) else given
+
+
 class TaskSpec(Value):
     """One problem."""
 
@@ -73,8 +92,8 @@ class TaskSpec(Value):
     limits: Limits = Limits()
     image: ImageName | None = None
     """Whose root file system its sessions, verify and oracle run in; the sweep's sandbox is docker then."""
-    reference: str | None = None
-    """A folder of files that solve the task, for checking the task itself; never sent to a worker."""
+    reference: Annotated[ReferenceSpec | None, BeforeValidator(_as_files)] = None
+    """What solves the task; a text is its folder of files. Not in the plan: `farm task check` alone runs it."""
 
     @model_validator(mode="after")
     def _one_prompt(self) -> "TaskSpec":

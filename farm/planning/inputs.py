@@ -87,8 +87,8 @@ class Gathering:
         if source.files is not None:
             hidden = self.folder / source.files
             files = self._take((*loc, "oracle", "files"), lambda: pack_folder(hidden))
-        if task.reference is not None:
-            solution = self.folder / task.reference
+        if task.reference is not None and task.reference.files is not None:
+            solution = self.folder / task.reference.files
             self._take((*loc, "reference"), lambda: folder_paths(solution))
         return TaskInput(prompt, oracle, files) if prompt is not None and oracle is not None else None
 

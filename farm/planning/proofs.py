@@ -1,0 +1,98 @@
+"""The sweep that proves tasks before a session is paid for: each is done by nobody, and by its reference solution.
+
+Its cells run as any others do, in the real sandbox. What must stay true: the tasks are those of the person's own plan,
+byte for byte, and nothing that the person pays for has a part in it.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from farm.errors import SpecError, did_you_mean
+from farm.model import Arm, ArmRole, BreakerPolicy, Cell, Pin, Plan, PluginGroup, ReferenceSpec
+from farm.planning.folder import pack_folder
+from farm.planning.freeze import plan_sweep
+from farm.planning.load import read_spec
+from farm.planning.ports import PluginSource
+from farm.planning.presets import expand
+from farm.ports import BlobStore
+
+NOTHING = "nothing"
+"""The arm whose sessions do nothing."""
+TIMES = 2
+"""How often each is done: a check that says two things of one workspace is of no use."""
+
+_ASSET = "reference"
+_LAY = f"cp -Rp /cell/assets/{_ASSET}/. ."
+_ANSWER = "Nothing more was done."
+
+
+def plan_proofs(path: Path, chosen: Sequence[str], blobs: BlobStore, plugins: PluginSource) -> Plan:
+    """Plan the proofs of the tasks called `chosen` of the sweep file at `path`, or of all of them.
+
+    A task's cells are those of the arm NOTHING, and of an arm of its own where it has a reference. Raises SpecError for
+    all that the person must change in the sweep file, and for a name of no task.
+    """
+    plan = plan_sweep(path, blobs, plugins)
+    specs = {task.id: task for task in expand(read_spec(path).spec, path.parent).spec.tasks}
+    unknown = next((name for name in chosen if name not in specs), None)
+    if unknown is not None:
+        raise SpecError(f"{path} has no task {unknown!r}; {did_you_mean(unknown, specs)}")
+    tasks = tuple(task for task in plan.tasks if not chosen or task.id in chosen)
+    nothing = _arm(NOTHING, [_says(_ANSWER)], plugins)
+    references = {
+        task.id: _reference(f"reference-{number}", wanted, _Source(path.parent, blobs, plugins))
+        for number, task in enumerate(tasks, start=1)
+        if (wanted := specs[task.id].reference) is not None
+    }
+    return Plan(
+        name=plan.name,
+        farm_version=plan.farm_version,
+        tasks=tasks,
+        arms=(nothing, *references.values()),
+        trials=TIMES,
+        cells=tuple(cell for task in tasks for cell in _cells(task.id, nothing, references.get(task.id))),
+        sandbox=plan.sandbox,
+        retry=plan.retry,
+        breaker=BreakerPolicy(streak=0),
+    )
+
+
+def _cells(task: str, nothing: Arm, reference: Arm | None) -> Iterator[Cell]:
+    arms = [nothing.name] if reference is None else [nothing.name, reference.name]
+    return (Cell(task=task, arm=arm, trial=trial) for trial in range(1, TIMES + 1) for arm in arms)
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Where an arm comes from, and where its bytes go to."""
+
+    folder: Path
+    blobs: BlobStore
+    plugins: PluginSource
+
+
+def _reference(name: str, wanted: ReferenceSpec, source: _Source) -> Arm:
+    """Make an arm of which each session copies the solution over the workspace, as an agent would write it."""
+    script: list[JsonValue] = [_says(_ANSWER if wanted.answer is None else wanted.answer)]
+    if wanted.files is None:
+        return _arm(name, script, source.plugins)
+    files = source.blobs.put(pack_folder(source.folder / wanted.files))
+    arm = _arm(name, [{"run": {"command": _LAY, "must_succeed": True}}, *script], source.plugins)
+    return arm.model_copy(update={"assets": {_ASSET: files}})
+
+
+def _says(text: str) -> JsonValue:
+    return {"answer": {"text": text}}
+
+
+def _arm(name: str, script: list[JsonValue], plugins: PluginSource) -> Arm:
+    agent = _pin("agents", "scripted", {"scripts": {"*": script}}, plugins)
+    return Arm(name=name, role=ArmRole.CONTROL, agent=agent, program=_pin("programs", "single", {}, plugins))
+
+
+def _pin(group: PluginGroup, name: str, options: dict[str, JsonValue], plugins: PluginSource) -> Pin:
+    made = plugins.load(group, name)(options)
+    return Pin(name=name, version=made.version, options=made.options)
