@@ -10,6 +10,9 @@ from farm.cli.common import answer, json_option
 from farm.coordinator.mandate import Mandate
 from farm.errors import TransientError
 from farm.model import Plan, needs, unserved
+from farm.planning.schedule import Simulation, simulate
+
+_MOST_SLOTS = 100_000
 
 
 def describe(plan: Plan) -> list[str]:
@@ -45,22 +48,57 @@ def _unserved(plan: Plan) -> tuple[str, ...]:
         return (f"which hosts live is not known: {error}",)
 
 
+def _timed(simulation: Simulation, plan: Plan) -> list[str]:
+    """Say how long the cells would take; what stands beside the plan's own order is for comparison."""
+    bound_s = simulation.bound_s
+    lines = [f"time    on {simulation.slots} slots, {simulation.cells} cells; no order is under {_clock(bound_s)}"]
+    if simulation.guessed:
+        lines.append(f"        {simulation.guessed} of them taken at their limit: no duration is known")
+    times = {str(order): lasts_s for order, lasts_s in simulation.orders.items()} | {"waves": simulation.waves_s}
+    for name, lasts_s in times.items():
+        over = f"  {100 * (lasts_s / bound_s - 1):.1f} % above" if bound_s else ""
+        lines.append(f"        {name:<11}{_clock(lasts_s):>10}{over}{'  (this plan)' if name == plan.order else ''}")
+    return lines
+
+
+def _simulation_document(simulation: Simulation) -> JsonValue:
+    return {
+        "slots": simulation.slots,
+        "cells": simulation.cells,
+        "guessed": simulation.guessed,
+        "bound_s": simulation.bound_s,
+        "orders": {str(order): lasts_s for order, lasts_s in simulation.orders.items()},
+        "waves_s": simulation.waves_s,
+    }
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
+
+
 @click.command(name="plan", epilog="Example:  farm plan sweep.yaml --cells")
 @click.argument("sweep_file", type=click.Path(path_type=Path))
 @click.option("--cells", is_flag=True, help="Also list every cell in the order in which it would start.")
+@click.option("--simulate", "simulated", is_flag=True, help="Also say how long it would take, in each order.")
+@click.option("--slots", type=click.IntRange(1, _MOST_SLOTS), help="Of the fleet that is simulated; 1 if left out.")
 @json_option
-def command(sweep_file: Path, *, cells: bool, as_json: bool) -> None:
+def command(sweep_file: Path, *, cells: bool, simulated: bool, slots: int | None, as_json: bool) -> None:
     """Show what a sweep would run, without running or storing anything."""
     plan = bootstrap.draft_plan(sweep_file).plan
     lines = describe(plan)
+    simulation = simulate(plan, slots or 1) if simulated or slots else None
     lacking = _unserved(plan)
     lines += [f"missing {sentence}" for sentence in lacking]
     if cells:
         lines += [f"{index:>6}  {cell.id}" for index, cell in enumerate(plan.cells)]
+    lines += [] if simulation is None else _timed(simulation, plan)
     document: dict[str, JsonValue] = {
         "digest": str(plan.digest),
         "cell_count": len(plan.cells),
         "missing": list(lacking),
         "plan": plan.model_dump(mode="json"),
     }
+    if simulation is not None:
+        document["simulation"] = _simulation_document(simulation)
     answer(document, lines, as_json=as_json)

@@ -40,7 +40,7 @@ def choose(state: State, slots: int) -> Round:
 def _look(state: State, places: int, spare: int) -> Round:
     """Fill so many places; at most `spare` cells are held ready for later."""
     untouched = skip_known(state, state.untouched)
-    limit = state.cells if state.paused_from is None else min(state.cells, state.paused_from)
+    limit = _limit(state)
     ready = sorted(index for index in state.window.ready if index < limit and not state.lanes.is_closed(index))
     turnstile = Turnstile(state.holds, _at_providers(state), state.quota.providers)
     tickets, held, late, dear = list[SendTicket](), list[int](), list[int](), list[int]()
@@ -67,6 +67,13 @@ def _look(state: State, places: int, spare: int) -> Round:
         else:
             held.append(ticket.index)
     return Round(tuple(tickets), tuple(held), tuple(late), tuple(dear), untouched)
+
+
+def _limit(state: State) -> int:
+    """Give the first cell that may not be sent now, wherever there is room."""
+    ahead = state.policies.dispatch.ahead
+    limit = state.cells if ahead is None else min(state.cells, state.ledger.fold + ahead)
+    return limit if state.paused_from is None else min(limit, state.paused_from)
 
 
 def skip_known(state: State, index: int) -> int:

@@ -25,6 +25,7 @@ from farm.model.evidence import (
     Tokens,
     Usage,
 )
+from farm.model.expected import Duration, Expected, model_of, most_s
 from farm.model.fault import Fault, FaultKind, Owner
 from farm.model.fleet import (
     ANY_IMAGE,
@@ -121,10 +122,12 @@ __all__ = [
     "DoorReport",
     "DrainKind",
     "DrainOrder",
+    "Duration",
     "EventKind",
     "Evidence",
     "ExitKind",
     "ExitReason",
+    "Expected",
     "Fault",
     "FaultKind",
     "Host",
@@ -208,6 +211,8 @@ __all__ = [
     "label_need",
     "lacking",
     "matches_any",
+    "model_of",
+    "most_s",
     "needs",
     "normalise",
     "offers",

@@ -14,6 +14,7 @@ from farm.model.base import Value
 from farm.model.canonical import canonical_json
 from farm.model.digest import Digest
 from farm.model.door import CellBudget, SweepBudget
+from farm.model.expected import Duration, most_s, typical_s
 from farm.model.limits import CheckLimits, Seconds
 from farm.model.metric import Metric
 from farm.model.names import CellId, Name, cell_id
@@ -70,8 +71,8 @@ class Plan(Value):
     """When its cells may run, in any of them; (): always."""
     upload_s: Seconds = 30.0
     """What an attempt keeps free before a window's end, to upload what it found."""
-    durations: dict[Name, dict[Name, Seconds]] = {}
-    """By task and arm: what nine in ten cells' sessions are expected to last at most."""
+    durations: dict[Name, dict[Name, Duration]] = {}
+    """By task and arm: what cells' sessions are expected to last."""
 
     @model_validator(mode="after")
     def _cells_name_what_is_here(self) -> "Plan":
@@ -99,8 +100,14 @@ class Plan(Value):
         return Digest.of(canonical_json(self))
 
     def expected_s(self, cell: Cell) -> float | None:
-        """Give what the cell's sessions are expected to last; None: nobody knows."""
-        return self.durations.get(cell.task, {}).get(cell.arm)
+        """Give what nine in ten such cells' sessions are expected to last at most; None: nobody knows."""
+        found = self.durations.get(cell.task, {}).get(cell.arm)
+        return None if found is None else most_s(found)
+
+    def typical_s(self, cell: Cell) -> float | None:
+        """Give what half of such cells' sessions last at most, or the best that is known; None: nobody knows."""
+        found = self.durations.get(cell.task, {}).get(cell.arm)
+        return None if found is None else typical_s(found)
 
     def sessions_s(self, cell: Cell) -> float:
         """Give what the cell's sessions must have free to be begun: what is expected, else their limit."""

@@ -30,6 +30,10 @@ class DispatchPolicy(Value):
     """Outstanding cells for each live slot."""
     most_outstanding: Annotated[int, Field(gt=0)] | None = None
     """A cap whatever the fleet's size; None for no cap."""
+    ahead: Annotated[int, Field(gt=0)] | None = None
+    """Strict: no cell is sent so many or more places after the first that is not through; so the breaker overruns by
+    fewer than that. None: a straggler holds nobody up.
+    """
     most_by_provider: dict[Name, Annotated[int, Field(gt=0)]] = {}
     """A cap for the cells of each provider; sweeps that run at once share it."""
     weight: Annotated[float, Field(gt=0, le=1000)] = 1.0

@@ -15,6 +15,7 @@ from farm.model import (
     Arm,
     ArmSpec,
     CellOrder,
+    Duration,
     OracleSpec,
     Overlay,
     Pin,
@@ -96,7 +97,7 @@ def _gather(spec: SweepSpec, folder: Path, plugins: PluginSource) -> _Gathered:
     durations = None if spec.durations is None else gathering.durations(spec.durations)
     gathering.sandbox(spec.sandbox)
     problems = [*cross_checks(spec), *gathering.problems]
-    problems += [] if problems else narrow_windows(spec, {} if durations is None else durations.tasks)
+    problems += [] if problems else narrow_windows(spec, {} if durations is None else durations.most_s())
     if problems:
         raise ProblemsError(problems)
     return _Gathered(_whole(tasks), _whole(arms), _whole(gates), prices, durations)
@@ -197,18 +198,16 @@ def _plan(expanded: Expanded, tasks: tuple[Task, ...], arms: tuple[Arm, ...], re
         grace_s=spec.grace_s,
         windows=spec.windows,
         upload_s=spec.upload_s,
-        durations={} if read.durations is None else _known(read.durations, spec),
+        durations={} if read.durations is None else _known(read.durations, tasks, arms),
     )
     return _with_cells(plan, Ordering(spec.order, spec.seed, plan.sessions_s)) if expanded.has_cells else plan
 
 
-def _known(durations: Durations, spec: SweepSpec) -> dict[str, dict[str, float]]:
+def _known(durations: Durations, tasks: tuple[Task, ...], arms: tuple[Arm, ...]) -> dict[str, dict[str, Duration]]:
     """Keep what the sweep has of a table that may serve many."""
-    tasks, arms = {task.id for task in spec.tasks}, {arm.name for arm in spec.arms}
     kept = {
-        task: {arm: seconds for arm, seconds in by_arm.items() if arm in arms}
-        for task, by_arm in durations.tasks.items()
-        if task in tasks
+        task.id: {arm.name: known for arm in arms if (known := durations.of(task.id, arm)) is not None}
+        for task in tasks
     }
     return {task: by_arm for task, by_arm in kept.items() if by_arm}
 

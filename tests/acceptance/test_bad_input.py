@@ -111,3 +111,13 @@ def test_a_redis_that_is_down_is_try_again_later(arguments: tuple[str, ...], goo
 
 def test_the_sweep_that_the_mistakes_are_made_in_is_good(good: Desk) -> None:
     assert good.farm("plan", "sweep.yaml").code == 0
+
+
+def test_a_schedule_is_simulated_in_each_order_and_one_that_cannot_be_is_refused(good: Desk) -> None:
+    told = good.farm("plan", "sweep.yaml", "--simulate", "--slots", "2")
+    assert told.code == 0, told
+    assert "time    on 2 slots, 2 cells; no order is under 0:40:00" in told.out
+    assert "2 of them taken at their limit: no duration is known" in told.out
+    assert "rotated       0:40:00  0.0 % above  (this plan)" in told.out
+    for slots in ("0", "many", "nan"):
+        assert good.farm("plan", "sweep.yaml", "--simulate", "--slots", slots).code == 2

@@ -50,3 +50,20 @@ def test_the_gateways_bench_measures_what_it_and_litellm_add_and_64_streams_at_o
     assert all(one["p95_ms"] >= one["p50_ms"] > 0 for one in report["added"] if one["way"] == "litellm")
     assert set(report["shares"]) == {"whole", "streamed"}
     assert (report["crowd"]["streams"], report["crowd"]["complete"]) == (64, 64)
+
+
+def test_packed_is_within_one_percent_of_the_bound_on_recorded_sessions_and_waves_are_not() -> None:
+    words = (sys.executable, BENCHES / "schedule.py", "--json")
+    ran = subprocess.run(words, capture_output=True, text=True, check=True)
+    report = json.loads(ran.stdout)
+    over = {(one["order"], one["ahead"]): one["over"] for one in report["orders"]}
+    assert max(over["packed, each known", None], over["packed, each known", 6]) < 0.01
+    assert 0.51 < over["waves", None] < 0.53
+    assert [one["trip"] for one in report["overruns"]] == [4, 8, 16]
+    assert max(one["overrun"] for one in report["overruns"]) <= 5
+
+
+def test_a_schedule_that_cannot_be_is_refused_before_anything_is_measured() -> None:
+    words = (sys.executable, BENCHES / "schedule.py", "--slots", "7", "--ahead", "6")
+    ran = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout) == (2, "")

@@ -46,5 +46,5 @@ def test_a_used_up_budget_leaves_the_sweep_open_and_a_raised_one_finishes_it(des
         assert len(provider.requests) == 6
     table = desk.farm("durations", folder.name)
     assert table.code == 0, table
-    assert table.out.startswith("tasks:\n  ask: {new: ")
+    assert table.out.startswith('tasks:\n  ask:\n    new: {"p50_s": ')
     assert desk.farm("resume", folder.name, "--budget", "nothing").code == 2

@@ -7,7 +7,7 @@ import pytest
 
 from farm.adapters.memory.store import MemoryBlobs
 from farm.errors import SpecError
-from farm.model import CellOrder, SweepBudget
+from farm.model import CellOrder, Expected, SweepBudget
 from tests.builders.planning import SWEEP, a_sweep, planned
 
 DURATIONS = "tasks:\n  bug: {baseline: 10, fresh: 400, old: 1}\n  gone: {fresh: 3}\n"
@@ -22,6 +22,28 @@ def test_windows_and_durations_are_pinned_as_far_as_they_speak_of_the_sweep(tmp_
     cells = {cell.arm: cell for cell in plan.cells}
     assert [plan.sessions_s(cells[arm]) for arm in ("baseline", "fresh")] == [10, 400]
     assert plan.afterwards_s(cells["fresh"]) == 120 + 60
+
+
+def test_what_was_measured_of_another_agent_or_model_says_nothing_of_an_arm(tmp_path: Path) -> None:
+    file = a_sweep(tmp_path, SWEEP + "durations: durations.yaml\n")
+    (tmp_path / "durations.yaml").write_text(
+        "tasks:\n  bug:\n"
+        "    baseline:\n"
+        "      - {p50_s: 5, p90_s: 9, n: 3, agent: robot}\n"
+        "      - {p50_s: 50, p90_s: 90, n: 3, agent: robot, model: big}\n"
+        "    fresh: {p50_s: 6, p90_s: 7, n: 3, agent: other}\n"
+    )
+    assert planned(file).durations == {"bug": {"baseline": Expected(p50_s=5, p90_s=9, n=3, agent="robot")}}
+
+
+def test_an_arm_that_was_never_run_is_expected_to_last_as_its_agent_and_model_did_elsewhere(tmp_path: Path) -> None:
+    file = a_sweep(tmp_path, SWEEP + "durations: durations.yaml\n")
+    (tmp_path / "durations.yaml").write_text(
+        "tasks: {bug: {old: {p50_s: 5, p90_s: 9, n: 3, agent: robot}, odd: {p50_s: 6, p90_s: 60, n: 1}, plain: 70}}\n"
+    )
+    plan = planned(file)
+    assert [plan.sessions_s(cell) for cell in plan.cells] == [9.0] * 4
+    assert [plan.typical_s(cell) for cell in plan.cells] == [5.0] * 4
 
 
 def test_a_cell_of_unknown_duration_is_expected_to_last_as_long_as_it_may(tmp_path: Path) -> None:
@@ -46,6 +68,8 @@ def test_the_order_and_its_seed_are_recorded(tmp_path: Path) -> None:
         ("windows: [instance]\n", r"windows\[0\]: .*FARM_WINDOW"),
         ("windows: ['22:00-22:30']\n", r"windows: a cell of task 'bug' may need 2550 s .* more than 1800 s"),
         ("durations: durations.yaml\n", r"durations\.yaml:1: tasks"),
+        ("durations: endless.yaml\n", r"endless\.yaml:1: tasks\.bug\.fresh"),
+        ("durations: crossed.yaml\n", r"crossed\.yaml:1: tasks\.bug\.fresh"),
         ("order: packed\n", "order: a packed order needs `durations:`"),
         ("seed: 3\n", "seed: the order is rotated, which takes no seed"),
     ],
@@ -53,6 +77,8 @@ def test_the_order_and_its_seed_are_recorded(tmp_path: Path) -> None:
 def test_what_cannot_be_kept_is_refused_before_anything_is_stored(tmp_path: Path, more: str, said: str) -> None:
     file = a_sweep(tmp_path, SWEEP + more)
     (tmp_path / "durations.yaml").write_text("tasks: {}\n")
+    (tmp_path / "endless.yaml").write_text("tasks: {bug: {fresh: .inf}}\n")
+    (tmp_path / "crossed.yaml").write_text("tasks: {bug: {fresh: {p50_s: 3, p90_s: 2, n: 1}}}\n")
     blobs = MemoryBlobs()
     with pytest.raises(SpecError, match=said):
         planned(file, blobs)

@@ -97,6 +97,8 @@ class World:
         assert attempt >= self.attempts.get(index, 1), "attempt numbers only grow"
         assert self.state.slots is not None
         assert self.state.window.outstanding <= self.state.policies.dispatch.room(self.state.slots), "room"
+        ahead = self.state.policies.dispatch.ahead
+        assert ahead is None or index < self.state.ledger.fold + ahead, "strict: no further ahead of the fold"
         paused = self.state.paused_from
         assert paused is None or index < paused, "while paused only cells below the pause are sent"
         if index in self.running:
@@ -229,9 +231,11 @@ class World:
         raise AssertionError(f"the machine does not end: {self.state}")
 
 
-def world(seed: int, ends: list[bool], *, streak: int, flaky: set[int]) -> World:
+def world(seed: int, ends: list[bool], *, streak: int, flaky: set[int], ahead: int | None = None) -> World:
     policies = Policies(
-        dispatch=DispatchPolicy(), retry=RetryPolicy(most_attempts=MOST), breaker=BreakerPolicy(streak=streak)
+        dispatch=DispatchPolicy(ahead=ahead),
+        retry=RetryPolicy(most_attempts=MOST),
+        breaker=BreakerPolicy(streak=streak),
     )
     return World(random.Random(seed), begin(len(ends), policies), ends, flaky)  # noqa: S311 (dice, not secrets)
 
@@ -265,6 +269,20 @@ def test_holds_delay_cells_and_lose_none(seed: int, ends: list[bool], data: st.D
     assert played.closed is CloseReason.COMPLETE
     assert sorted(played.first_sent) == sorted(played.results) == list(range(len(ends)))
     assert not played.state.window.cells
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=BUSY)
+@given(seed=seeds, ends=unlucky, streak=st.integers(1, 5), ahead=st.integers(1, 8))
+def test_the_strict_policy_trips_at_the_same_cell_and_overruns_by_less_than_it_looks_ahead(
+    seed: int, ends: list[bool], streak: int, ahead: int
+) -> None:
+    played = world(seed, ends, streak=streak, flaky=set(range(0, len(ends), 3)), ahead=ahead)
+    played.drive()
+    expected = breaker_decides(ends, streak)
+    assert played.state.breaker.tripped_at == expected
+    assert played.closed is (CloseReason.COMPLETE if expected is None else CloseReason.BREAKER)
+    if expected is not None:
+        assert max(played.attempts) <= expected + ahead - 1
 
 
 @settings(max_examples=1000, deadline=None, suppress_health_check=BUSY)
