@@ -18,6 +18,8 @@ from farm.model import (
 )
 from farm.model.keys import AttemptFile
 
+PATCH = "patch"
+"""The role of the artifact that holds what a cell's sessions changed."""
 NOBODY_SAID = "nobody said that the workspace was removed"
 NOT_SETTLED = "workers had not settled when the grace was over"
 
@@ -66,10 +68,11 @@ def _row(cell: Cell, settled: SettledCell, records: SettledRecords) -> Row:
         attempts=attempts,
         cleanup_problem=_problem(records.cleanups.get(cell.id)) if attempts else None,
     )
-    return row if outcome is None or outcome.evidence is None else _with_evidence(row, outcome.evidence)
+    return row if outcome is None or outcome.evidence is None else _with_evidence(row, outcome, outcome.evidence)
 
 
-def _with_evidence(row: Row, evidence: Evidence) -> Row:
+def _with_evidence(row: Row, outcome: Outcome, evidence: Evidence) -> Row:
+    patch = next((one for one in outcome.artifacts if one.role == PATCH and not one.truncated), None)
     return row.model_copy(
         update={
             "sessions": evidence.sessions,
@@ -80,6 +83,7 @@ def _with_evidence(row: Row, evidence: Evidence) -> Row:
             "metrics": {measured.name: measured for measured in evidence.metrics},
             "cost_usd": evidence.cost_usd,
             "duration_s": evidence.duration_s,
+            "patch": None if patch is None else patch.digest,
         }
     )
 

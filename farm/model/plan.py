@@ -140,7 +140,7 @@ def cell_lock(plan: Plan, task: Task, arm: Arm) -> Digest:
         canonical_json(
             {
                 "farm_version": plan.farm_version,
-                "task": task.model_dump(mode="json"),
+                "task": task.model_dump(mode="json", exclude={"label"}),
                 "arm": arm.model_dump(mode="json", exclude={"name", "role"}),
                 "metrics": [metric.model_dump(mode="json") for metric in plan.metrics],
                 "prices": plan.prices,

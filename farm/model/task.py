@@ -81,3 +81,5 @@ class Task(Value):
     """Of each session."""
     image: ImageName | None = None
     """Whose root file system its sessions, verify and oracle run in; None: what the host has."""
+    label: Name | None = None
+    """What sort of task it is, for the report's routing table: trivial, cross-module, …"""

@@ -149,6 +149,7 @@ def _task(blobs: BlobStore, task: TaskSpec, read: TaskInput, snapshot: Snapshot)
         ),
         limits=task.limits,
         image=task.image,
+        label=task.label,
     )
 
 

@@ -20,6 +20,7 @@ from farm.model import (
 )
 from farm.model.keys import AttemptFile, outcome_key, sweep_root, verdict_key
 from farm.reporting.budget import budget_warnings
+from farm.reporting.medians import task_lines
 from farm.reporting.numbers import arm_line, metric_lines
 from farm.reporting.report import (
     AttemptLine,
@@ -31,6 +32,8 @@ from farm.reporting.report import (
     SandboxFacts,
 )
 from farm.reporting.report_input import ReportInput
+from farm.reporting.routing import crossings, label_lines
+from farm.reporting.savings import saving_lines
 from farm.reporting.text import one_line
 
 _WORST_FIRST = (Decision.FAIL, Decision.INCONCLUSIVE, Decision.PASS)
@@ -46,6 +49,8 @@ def build(source: ReportInput) -> Report:
     lines = _cell_lines(source)
     for line in lines:
         cells[line.arm].append(line)
+    by_task = task_lines(source.table)
+    by_label = label_lines(source.plan.tasks, by_task)
     decisions = {verdict.decision for verdict in source.verdicts}
     return Report(
         sweep=source.sweep,
@@ -55,6 +60,10 @@ def build(source: ReportInput) -> Report:
         trials=source.plan.trials,
         gates=tuple(_gate_line(source, verdict) for verdict in source.verdicts),
         arms=tuple(arm_line(arm, rows[arm.name], cells[arm.name]) for arm in source.plan.arms),
+        task_lines=by_task,
+        savings=saving_lines(source.plan.arms, by_task),
+        labels=by_label,
+        crossings=crossings(by_label),
         metrics=metric_lines(source.table),
         cells=lines,
         provenance=_provenance(source),

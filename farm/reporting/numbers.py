@@ -1,6 +1,6 @@
 """Sums, medians and intervals over settled rows; what nobody measured is counted as unknown, never as zero."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from statistics import median as middle
@@ -8,6 +8,7 @@ from statistics import median as middle
 from farm.gates.exact import mean, median, number
 from farm.gates.table import Row, Table
 from farm.model import Arm, Metric, Number, SessionReport, known_sum
+from farm.reporting.medians import is_measured, summed, used
 from farm.reporting.report import ArmLine, CellLine, MetricLine, Spend, Total
 from farm.reporting.text import one_line
 from farm.stats import wilson
@@ -20,6 +21,7 @@ def arm_line(arm: Arm, rows: Sequence[Row], cells: Sequence[CellLine]) -> ArmLin
     """Sum up one arm: what it measured by its rows, what it spent by every attempt of its cells."""
     spent = [row for row in rows if row.attempts > 0 or row.sessions]
     judged = [row.oracle.correct for row in rows if row.oracle is not None and row.oracle.correct is not None]
+    verified = [row.verify.exit.is_zero for row in rows if row.verify is not None]
     durations = [row.duration_s for row in rows if row.duration_s is not None]
     interval = wilson(sum(judged), len(judged))
     return ArmLine(
@@ -32,22 +34,19 @@ def arm_line(arm: Arm, rows: Sequence[Row], cells: Sequence[CellLine]) -> ArmLin
         unsettled=sum(row.unsettled is not None for row in rows),
         judged=len(judged),
         correct=sum(judged),
+        verified=len(verified),
+        verify_passed=sum(verified),
         correct_low=None if interval is None else round(interval.low, _DIGITS),
         correct_high=None if interval is None else round(interval.high, _DIGITS),
         cost=_cost(cells),
         uncounted_usd=_uncounted(cells),
         agents_cost=_spend(map(_agents_cost, spent)) if _has_prices(spent) else None,
         cost_difference_usd=_difference(spent) if _has_prices(spent) else None,
-        input_tokens=_total(_summed(row, _input_tokens) for row in spent),
-        output_tokens=_total(_summed(row, _output_tokens) for row in spent),
-        tool_calls=_total(_summed(row, _calls) for row in spent),
+        input_tokens=_total(summed(row, used(lambda usage: usage.input_tokens)) for row in spent),
+        output_tokens=_total(summed(row, used(lambda usage: usage.output_tokens)) for row in spent),
+        tool_calls=_total(summed(row, _calls) for row in spent),
         median_duration_s=middle(durations) if durations else None,
     )
-
-
-def is_measured(row: Row) -> bool:
-    """Say whether the row has evidence."""
-    return row.fault is None and row.unsettled is None
 
 
 def _has_prices(rows: Sequence[Row]) -> bool:
@@ -65,23 +64,8 @@ def _difference(rows: Sequence[Row]) -> Decimal | None:
     return sum(differences, Decimal(0)) if differences else None
 
 
-def _input_tokens(session: SessionReport) -> int | None:
-    usage = session.metered_usage
-    return None if usage is None else usage.input_tokens
-
-
-def _output_tokens(session: SessionReport) -> int | None:
-    usage = session.metered_usage
-    return None if usage is None else usage.output_tokens
-
-
 def _calls(session: SessionReport) -> int | None:
     return None if session.tool_calls is None else sum(session.tool_calls.values())
-
-
-def _summed(row: Row, count: Callable[[SessionReport], int | None]) -> int | None:
-    """Add up a row's sessions; one session that does not say makes the row unknown."""
-    return known_sum(count(session) for session in row.sessions)
 
 
 def _total(counts: Iterable[int | None]) -> Total:

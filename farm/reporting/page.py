@@ -12,15 +12,17 @@ from farm.gates.table import Table
 from farm.model import Check, Decision, Digest, Metric
 from farm.model.keys import blob_key
 from farm.reporting import plots, text
+from farm.reporting.medians import TaskLine
 from farm.reporting.numbers import metric_values
 from farm.reporting.report import AttemptLine, CellLine, CellState, MetricLine, Report
+from farm.reporting.savings import SavingLine
 from farm.version import __version__
 
 MOST_CELLS = 2000
 """Cells shown on a page; report.json holds all of them."""
 _MOST_CHECKS = 40
 _MOST_FAULTS = 200
-_MOST_METRIC_LINES = 400
+_MOST_LINES = 400
 _MOST_PLOTS = 4
 _MOST_STRIPS = 24
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -86,6 +88,8 @@ class Page:
     style: str
     plots: tuple[Plot, ...]
     checks: tuple[CheckPart, ...]
+    tasks: tuple[TaskLine, ...]
+    savings: tuple[SavingLine, ...]
     metrics: tuple[MetricLine, ...]
     blocks: tuple[Block, ...]
     cells: tuple[Square, ...]
@@ -109,7 +113,9 @@ def make_page(report: Report, table: Table) -> Page:
         style=(_TEMPLATES / "style.css").read_text(encoding="utf-8"),
         plots=_plots(report, table),
         checks=_check_parts(report),
-        metrics=report.metrics[:_MOST_METRIC_LINES],
+        tasks=report.task_lines[:_MOST_LINES],
+        savings=report.savings[:_MOST_LINES],
+        metrics=report.metrics[:_MOST_LINES],
         blocks=_blocks(report, squares),
         cells=squares,
         faults=tuple(faults[:_MOST_FAULTS]),

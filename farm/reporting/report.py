@@ -24,6 +24,9 @@ from farm.model import (
     SweepId,
 )
 from farm.model.base import Value
+from farm.reporting.medians import TaskLine
+from farm.reporting.routing import Crossing, LabelLine
+from farm.reporting.savings import SavingLine
 
 
 class CellState(StrEnum):
@@ -69,6 +72,9 @@ class ArmLine(Value):
     judged: int
     """Measured cells whose oracle was completed: the denominator of `correct`."""
     correct: int
+    verified: int
+    """Measured cells whose visible check ran: the denominator of `verify_passed`."""
+    verify_passed: int
     correct_low: float | None
     """Wilson 95 % interval of correct / judged."""
     correct_high: float | None
@@ -194,6 +200,12 @@ class Report(Value):
     trials: int
     gates: tuple[GateLine, ...]
     arms: tuple[ArmLine, ...]
+    task_lines: tuple[TaskLine, ...]
+    savings: tuple[SavingLine, ...]
+    labels: tuple[LabelLine, ...]
+    """Of tasks that have a label; in the order in which the tasks name them."""
+    crossings: tuple[Crossing, ...]
+    """Where along the labels an arm begins to beat another."""
     metrics: tuple[MetricLine, ...]
     cells: tuple[CellLine, ...]
     provenance: Provenance

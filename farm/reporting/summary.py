@@ -1,6 +1,7 @@
 """A few lines for a terminal: the verdict, then each arm."""
 
 from farm.reporting.report import ArmLine, GateLine, Report
+from farm.reporting.savings import Saving
 from farm.reporting.text import count_text, duration_text, money_text, one_line, share_text, value_text
 
 _MOST_CHECKS = 5
@@ -15,7 +16,21 @@ def summary_lines(report: Report) -> tuple[str, ...]:
         lines.append("no verdict: the sweep has no gate")
     width = max((len(arm.name) for arm in report.arms), default=0)
     lines += [_arm_text(arm, width) for arm in report.arms]
-    return tuple(lines)
+    return (*lines, *_flagged(report))
+
+
+def _flagged(report: Report) -> list[str]:
+    """Name, arm by arm, the tasks on which something was saved and not every answer is right."""
+    tasks: dict[str, list[str]] = {}
+    for line in report.savings:
+        if line.saving is Saving.FAILED:
+            tasks.setdefault(line.arm, []).append(line.task)
+    return [
+        f"{arm}: what it saved on {', '.join(named[:_MOST_CHECKS])}"
+        + (f" and {len(named) - _MOST_CHECKS} more tasks" if len(named) > _MOST_CHECKS else "")
+        + " is no gain: not every cell of it is right"
+        for arm, named in tasks.items()
+    ]
 
 
 def _gate_lines(gate: GateLine) -> list[str]:

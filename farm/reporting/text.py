@@ -73,7 +73,7 @@ def money_text(value: Decimal | None) -> str:
 
 
 def share_text(value: float | None) -> str:
-    return UNKNOWN if value is None else f"{100 * value:.0f} %"
+    return UNKNOWN if value is None else f"{round(100 * value)} %"
 
 
 def duration_text(seconds: float | None) -> str:

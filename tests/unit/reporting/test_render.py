@@ -4,7 +4,7 @@ from decimal import Decimal
 from html.parser import HTMLParser
 
 from farm.gates.table import Row
-from farm.model import CellId, Digest, DoorReport, ModelUse, TokenUse, parse_record
+from farm.model import CellId, Digest, DoorReport, ModelUse, OracleFinding, TokenUse, parse_record
 from farm.reporting.render import render
 from farm.reporting.report import CellState, Report, Spend
 from tests.builders.gates import BASH_CALLS, ENDED_WELL, OFF, ON, At, a_plan, a_row, a_session
@@ -107,6 +107,24 @@ def test_no_text_breaks_a_markdown_table() -> None:
         count = line.count("|")
         columns = columns or count
         assert count == columns, line
+
+
+def test_savings_on_a_failed_task_are_flagged_on_both_pages() -> None:
+    why = "of 10 cells 1 never judged, 1 without a measurement"
+    assert f"saved, and failed: {why}" in the_markdown()
+    assert f'<span>saved, and failed<span class="note">{why}</span></span>' in the_page()
+
+
+def test_labels_make_a_routing_table_on_both_pages() -> None:
+    plan = a_plan(trials=1)
+    plan = plan.model_copy(
+        update={"tasks": tuple(task.model_copy(update={"label": "cross-module"}) for task in plan.tasks)}
+    )
+    rows = [a_row(At(ON)), a_row(At(OFF), oracle=OracleFinding(correct=False))]
+    sentence = f"{ON} beats {OFF} from cross-module on"
+    assert sentence in the_markdown(plan=plan, rows=rows)
+    assert sentence in parsed(the_page(plan=plan, rows=rows)).text
+    assert "Routing" not in the_page()
 
 
 def test_what_nobody_measured_reads_unknown() -> None:

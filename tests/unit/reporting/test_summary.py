@@ -20,7 +20,8 @@ def test_the_summary_says_the_verdict_what_fails_and_each_arm() -> None:
         "valid-measurements-off 9 of 10, correct-on 8 of 10)."
     )
     assert lines[4] == "  fix-total: correct-on is 8, asked == 10"
-    assert lines[-1] == (
+    assert lines[-1] == "overlay-on: what it saved on fix-total is no gain: not every cell of it is right"
+    assert lines[-2] == (
         "overlay-on   19 of 20 measured, 18 of 18 correct (82 % to 100 %), median 38.5 s, tool calls 77, "
         "cost $0.6938 (+ 1 unknown)"
     )
