@@ -1,18 +1,20 @@
 """The composition root: here, and nowhere else in `farm`, adapters are named and settings are read.
 
-Everything below gets plain values and ports.
+Everything below gets plain values and ports. The clients of Redis and Celery are imported by the verbs that reach them:
+they take longer to import than most verbs take.
 """
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from farm.adapters import celery, embedded, local_worker, memory, redis, system_clock
+from farm.adapters import local_worker, memory, system_clock
 from farm.errors import SpecError
-from farm.model import Opening, Plan, SweepId, parse_record
+from farm.model import Opening, Plan, SweepId, Ticket, parse_record
 from farm.model.keys import SWEEPS, open_key, plan_key
 from farm.planning import plan_sweep
 from farm.planning.proofs import plan_proofs
@@ -139,6 +141,8 @@ def connect(url: str, tickets_url: str | None = None) -> Exchange:
 
     `tickets_url` names who carries tickets, if it is not the Redis; nothing is asked of it yet.
     """
+    from farm.adapters import redis  # noqa: PLC0415 (see above)
+
     server = redis.connect(url)
     server.ping()
     return Exchange(
@@ -151,15 +155,39 @@ def connect(url: str, tickets_url: str | None = None) -> Exchange:
         events=server.events,
         leadership=server.leadership,
         live=server.live,
-        dispatcher=celery.CeleryDispatcher(celery.make_app(tickets_url or url)),
+        dispatcher=_Tickets(url) if tickets_url is None else _celery(tickets_url),
         queues=server.queues,
         shares=server.shares,
     )
 
 
+def _celery(url: str) -> Dispatcher:
+    from farm.adapters import celery  # noqa: PLC0415 (see above)
+
+    return celery.CeleryDispatcher(celery.make_app(url))
+
+
+class _Tickets:
+    """Celery on a Redis that is known to be right: met at the first ticket."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    @cached_property
+    def _way(self) -> Dispatcher:
+        return _celery(self._url)
+
+    def send(self, ticket: Ticket) -> None:
+        self._way.send(ticket)
+
+
 def ping_broker(settings: FarmSettings) -> str | None:
     """Ask who carries tickets whether it answers; None where that is the Redis. Errors as `connect`."""
-    return celery.ping(celery.make_app(settings.broker_url)) if settings.broker_url else None
+    if not settings.broker_url:
+        return None
+    from farm.adapters import celery  # noqa: PLC0415 (see above)
+
+    return celery.ping(celery.make_app(settings.broker_url))
 
 
 def redis_url(settings: FarmSettings) -> str:
@@ -178,6 +206,8 @@ def own_or_embedded_exchange(settings: FarmSettings) -> Iterator[Exchange]:
     if settings.redis_url is not None:
         yield connect(settings.redis_url, settings.tickets_url)
         return
+    from farm.adapters import embedded  # noqa: PLC0415 (see above)
+
     with embedded.EmbeddedRedis() as server:
         yield connect(server.url)
 
