@@ -7,12 +7,15 @@ wrong result. I6 (windows) and I9 (the time that a stop takes) are the strikes' 
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from farm.model import Result, parse_record
 from farm.model.keys import result_key
+from sandbox.limits.area import PREFIX
 from tests.builders.auditor import Audited, audit
+from tests.faults.fleet import Host
 from tests.faults.sweep import Outcomes, Sweep
 
 
@@ -83,7 +86,23 @@ def left_running(sweep: Sweep) -> list[str]:
         for place in mounts
         if any(place.startswith(f"{host.root}/") for host in fleet.hosts.values())
     ]
-    return left
+    return [*left, *(f"I4: control group {told} is left" for host in fleet.hosts.values() for told in _groups(host))]
+
+
+def _groups(host: Host) -> Iterable[str]:
+    """Name the control groups that a worker keeps beside the one that each slot has ready for its next run."""
+    for area in {place for pid in host.tree() for place in _open(pid) if place.parent.name == PREFIX}:
+        cells = [place for place in area.iterdir() if place.is_dir()]
+        full = [place for place in cells if (place / "cgroup.procs").read_text()]
+        yield from map(str, full or cells[1:])
+
+
+def _open(pid: int) -> Iterable[Path]:
+    """Name what a process has open."""
+    with suppress(OSError):
+        for entry in Path(f"/proc/{pid}/fd").iterdir():
+            with suppress(OSError):
+                yield entry.readlink()
 
 
 def _processes(marks: set[str], known: set[int]) -> Iterable[str]:
