@@ -14,6 +14,7 @@ from pydantic import JsonValue
 
 from farm.model import Cell, Digest, OracleFinding, ProcessExit, SessionReport, Task, Wire
 from sandbox.spec import Stream
+from worker.phases import Demand, Phase, PhaseEnd
 
 WORKSPACE = "/cell/ws"
 OUT = "/cell/out"
@@ -137,6 +138,10 @@ class Sessions(Protocol):
         """Run one agent session in the cell's sandbox; its streams become artifacts."""
         ...
 
+    def run_phase(self, name: str, prompt: str, phase: Phase) -> PhaseEnd:
+        """Run one within the phase's bounds; raises PhaseError when it broke them."""
+        ...
+
 
 class Program(Protocol):
     """The fixed sequence of sessions that an arm runs."""
@@ -147,6 +152,13 @@ class Program(Protocol):
     def perform(self, prompt: str, sessions: Sessions) -> tuple[SessionReport, ...]:
         """Run the sessions in order and return their reports."""
         ...
+
+
+@runtime_checkable
+class Demanding(Protocol):
+    """A program whose phases ask something of their agent; planning tries each on it."""
+
+    demands: tuple[Demand, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,11 @@
 All that is wrong is found before anything is stored.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from pydantic import JsonValue
 
@@ -96,14 +96,16 @@ class Gathering:
         """Check an arm's plug-ins and read its overlay and assets."""
         loc: Loc = ("arms", index)
         agent = self._plugin("agents", arm.agent, (*loc, "agent"))
-        program = self._pin("programs", arm.program, (*loc, "program"))
+        program = self._plugin("programs", arm.program, (*loc, "program"))
         overlay = None if arm.overlay is None else self._overlay(arm.overlay, (*loc, "overlay"))
         assets = self._assets(arm, (*loc, "assets"))
         if agent is None or program is None:
             return None
         self._take((*loc, "provider"), lambda: _ensure_provider_fits(arm, agent.wires))
         self._take((*loc, "agent"), lambda: _ensure_assets(arm, agent.assets))
-        return ArmInput(_pin_of(arm.agent.kind, agent), program, _requirements(arm, agent), overlay, assets)
+        self._take((*loc, "program"), lambda: self._ensure_demands(arm, agent, program))
+        pins = (_pin_of(arm.agent.kind, agent), _pin_of(arm.program.kind, program))
+        return ArmInput(*pins, _requirements(arm, agent), overlay, assets)
 
     def gate(self, index: int, spec: SweepSpec) -> Pin | None:
         """Check a gate's options and that the metrics that it needs are declared."""
@@ -132,6 +134,11 @@ class Gathering:
     def _plugin(self, group: PluginGroup, chosen: PluginSpec, loc: Loc) -> Any:  # noqa: ANN401 (a plug-in keeps its group's protocol)
         factory = self._take((*loc, "kind"), lambda: self.plugins.load(group, chosen.kind))
         return None if factory is None else self._take(loc, lambda: factory(chosen.options))
+
+    def _ensure_demands(self, arm: ArmSpec, agent: "_Asking", program: object) -> None:
+        factory = self.plugins.load("agents", arm.agent.kind)
+        for demand in program.demands if isinstance(program, _Demanding) else ():
+            factory(demand.merged(agent.options))
 
     def _overlay(self, overlay: OverlaySpec, loc: Loc) -> OverlayInput:
         files: bytes | None = None
@@ -212,6 +219,19 @@ class _Versioned(Protocol):
 
     version: str
     options: dict[str, JsonValue]
+
+
+class _Demand(Protocol):
+    """What a phase of a program asks of its agent, as the agent's own options."""
+
+    def merged(self, options: Mapping[str, JsonValue]) -> dict[str, JsonValue]: ...
+
+
+@runtime_checkable
+class _Demanding(Protocol):
+    """A program whose phases ask something of their agent."""
+
+    demands: tuple[_Demand, ...]
 
 
 class _Asking(_Versioned, Protocol):

@@ -14,6 +14,8 @@ from sandbox.spec import TOOL
 
 _FLOOD_LINE = json.dumps({"type": "assistant", "text": "x" * 1000})
 _STOP_EXIT = 70
+SKILL_TOOL = "Skill"
+"""By which name a script's skills are denied."""
 
 
 class Write(Value):
@@ -49,6 +51,13 @@ class Tool(Value):
 
     name: str
     count: Annotated[int, Field(ge=0)] = 1
+
+
+class SkillCall(Value):
+    """Report the call of a skill, and how it was answered."""
+
+    name: str
+    succeeds: bool = True
 
 
 class Answer(Value):
@@ -89,6 +98,7 @@ class Step(Value):
     say: str | None = None
     tool: Tool | None = None
     tool_run: ToolRun | None = None
+    skill: SkillCall | None = None
     usage: Usage | None = None
     cost: Annotated[float, Field(ge=0)] | None = None
     """US dollars."""
@@ -117,12 +127,22 @@ def runs_tools(script: Script) -> bool:
     return any(step.tool_run is not None for step in script)
 
 
-def compiled(script: Script) -> str:
-    """Turn a script into a shell program that writes JSON-lines events as a real CLI does."""
+def compiled(script: Script, denied: tuple[str, ...] = ()) -> str:
+    """Turn a script into a shell program that writes JSON-lines events as a real CLI does.
+
+    A call of a tool that is `denied` is reported as that, and runs nothing.
+    """
     lines = [_event({"type": "init", "model": "scripted"})]
-    lines += [line for step in script if (line := _line(step))]
+    lines += [line for step in script if (line := _denied_line(step, denied) or _line(step))]
     lines.append(_event(_terminal(script)))
     return "\n".join(lines) + "\n"
+
+
+def _denied_line(step: Step, denied: tuple[str, ...]) -> str | None:
+    name = next((call.name for call in (step.tool, step.tool_run) if call is not None), None)
+    if step.skill is not None:
+        name = SKILL_TOOL
+    return _event({"type": "denied", "name": name}) if name is not None and name in denied else None
 
 
 def _line(step: Step) -> str | None:
@@ -148,6 +168,8 @@ def _word_line(step: Step) -> str | None:
         return _event({"type": "assistant", "text": step.say})
     if step.tool is not None:
         return _event({"type": "tool_use", "name": step.tool.name, "count": step.tool.count})
+    if step.skill is not None:
+        return _event({"type": "skill", "name": step.skill.name, "succeeds": step.skill.succeeds})
     if step.flood is not None:
         lines = step.flood.size_bytes // len(_FLOOD_LINE) + 1
         target = " >&2" if step.flood.stream == "stderr" else ""

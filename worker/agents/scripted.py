@@ -11,7 +11,9 @@ from sandbox.spec import Stream
 from worker.agents import fields
 from worker.agents.ending import Heard, ending
 from worker.agents.lines import JsonLines
+from worker.agents.options import SkillName
 from worker.agents.script import MOST_SCRIPT_BYTES, Script, compiled, runs_tools
+from worker.agents.skill import SkillProof
 from worker.agents.tail import preview
 from worker.options import checked
 from worker.session import HOME, AgentProgram, Launch, SessionProgress, SessionRequest
@@ -25,7 +27,12 @@ class ScriptedOptions(Value):
     """What each task's session does."""
 
     scripts: Annotated[dict[str, Script | tuple[Script, ...]], Field(min_length=1)]
-    """By task id, `*` for any other task: a list of steps, or a list of such lists, taken in turn by trial."""
+    """By task id, `*` for any other task: a list of steps, or a list of such lists, taken in turn by trial.
+    `<task>/<session>`, or `*/<session>`, is for one of several sessions alone, and goes before the task's own."""
+    denied_tools: tuple[str, ...] = ()
+    """Calls of these are reported as denied, and run nothing."""
+    required_skill: SkillName | None = None
+    """A session that did not use it with success is `skill-not-invoked`."""
 
 
 class ScriptedAgent:
@@ -41,10 +48,14 @@ class ScriptedAgent:
         self.options: dict[str, JsonValue] = found.model_dump(
             mode="json", by_alias=True, exclude_unset=True, exclude_none=True
         )
-        self._programs = {task: _programs(task, scripts) for task, scripts in found.scripts.items()}
+        denied = found.denied_tools
+        self._programs = {task: _programs(task, scripts, denied) for task, scripts in found.scripts.items()}
+        self._skill = found.required_skill
 
     def launch(self, request: SessionRequest) -> Launch:
-        programs = self._programs.get(request.task.id) or self._programs.get(_ANY_TASK)
+        task, session = request.task.id, request.name
+        keys = (f"{task}/{session}", f"{_ANY_TASK}/{session}", task, _ANY_TASK)
+        programs = next((self._programs[key] for key in keys if key in self._programs), None)
         if programs is None:
             raise SpecError(f"the scripted agent has no script for task {request.task.id!r}; add one, or a '*'")
         program = programs[(request.cell.trial - 1) % len(programs)]
@@ -57,14 +68,17 @@ class ScriptedAgent:
         )
 
     def parser(self, name: str) -> "ScriptedParser":
-        return ScriptedParser(name)
+        return ScriptedParser(name, self._skill)
 
 
 class ScriptedParser:
     """Reads the events that a compiled script writes: init, assistant, tool_use, and one result."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, skill: str | None = None) -> None:
         self._name = name
+        self._skill = None if skill is None else SkillProof(skill)
+        self._skills = 0
+        self._denied: list[str] = []
         self._lines = JsonLines()
         self._terminals: list[dict[str, JsonValue]] = []
         self._model: str | None = None
@@ -89,6 +103,8 @@ class ScriptedParser:
             stream_problem=self._lines.problem or self._problem,
             native_reason=reason,
             has_error_flag=bool(self._terminals) and reason != "success",
+            denied=", ".join(dict.fromkeys(self._denied)) or None,
+            skill=None if self._skill is None else self._skill.use,
         )
         end = ending(exit_, heard)
         totals = last if heard.is_whole else {}
@@ -114,10 +130,20 @@ class ScriptedParser:
                     self._last = preview(event.get("text"))
                 case "tool_use":
                     self._count(event)
+                case "skill":
+                    self._take_skill(event)
+                case "denied":
+                    self._denied.append(fields.text(event.get("name")) or "?")
                 case "result":
                     self._terminals.append(event)
                 case other:
                     self._problem = self._problem or f"an event of the unknown type {other!r}"
+
+    def _take_skill(self, event: dict[str, JsonValue]) -> None:
+        self._skills += 1
+        if self._skill is not None:
+            self._skill.call(f"{self._skills}", event.get("name"))
+            self._skill.answer(f"{self._skills}", event.get("succeeds") is not True)
 
     def _count(self, event: dict[str, JsonValue]) -> None:
         name, calls = fields.text(event.get("name")), fields.count(event.get("count"))
@@ -134,10 +160,10 @@ class _Program:
     runs_tools: bool
 
 
-def _programs(task: str, scripts: Script | tuple[Script, ...]) -> tuple[_Program, ...]:
+def _programs(task: str, scripts: Script | tuple[Script, ...], denied: tuple[str, ...]) -> tuple[_Program, ...]:
     several = tuple(one for one in scripts if isinstance(one, tuple))
     one = tuple(step for step in scripts if not isinstance(step, tuple))
-    programs = tuple(_Program(compiled(script), runs_tools(script)) for script in several or (one,))
+    programs = tuple(_Program(compiled(script, denied), runs_tools(script)) for script in several or (one,))
     for program in programs:
         if len(program.text.encode()) > MOST_SCRIPT_BYTES or "\0" in program.text:
             raise SpecError(f"the script of task {task!r} is over {MOST_SCRIPT_BYTES} bytes or holds a NUL")

@@ -28,6 +28,8 @@ class SessionBox:
     door: Door | None = None
     tmp: Path | None = None
     """Its temporary folder; None: a tmpfs."""
+    is_writable: bool = True
+    """Whether the workspace is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class Boxes:
         launch = session.launch
         binds = (
             Bind(session.home, HOME, writable=True),
-            Bind(self.folder.workspace, WORKSPACE, writable=True),
+            Bind(self.folder.workspace, WORKSPACE, writable=session.is_writable),
             Bind(self.folder.out, OUT, writable=True),
             *session.beside,
             *(() if session.tmp is None else (Bind(session.tmp, TMP, writable=True),)),

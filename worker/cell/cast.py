@@ -1,9 +1,10 @@
 """Who plays in a cell: its plan, its texts and its plug-ins, read once and kept for the cells that follow."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from farm.errors import IntegrityError, TransientError
+from farm.errors import IntegrityError, SpecError, TransientError
 from farm.model import (
     Arm,
     Cell,
@@ -21,7 +22,8 @@ from farm.model import (
 from farm.model.keys import plan_key
 from worker.cell.ports import PluginSource, Truth
 from worker.kept import Kept
-from worker.session import Agent, Oracle, Program
+from worker.phases import Demand
+from worker.session import Agent, Demanding, Oracle, Program
 from worker.staging.setup import Guarded, guarded
 
 _MOST_PLANS = 4
@@ -45,6 +47,16 @@ class Cast:
     prices: PriceTable | None = None
     guarded: Guarded = field(default_factory=Guarded)
     """What the task's setup must leave alone, where it has one."""
+    agents: Mapping[Demand, Agent] = field(default_factory=dict)
+    """Those of the program's phases that demand something."""
+
+    def agent_for(self, demand: Demand) -> Agent:
+        """Give the agent as the phase demands it; raise SpecError for a demand that the program had not announced."""
+        if demand == Demand():
+            return self.agent
+        if demand not in self.agents:
+            raise SpecError(f"the program {self.arm.program.name!r} did not announce {demand} among its demands")
+        return self.agents[demand]
 
 
 class Casting:
@@ -89,6 +101,7 @@ class Casting:
             oracle=parts.oracle,
             prices=parts.prices,
             guarded=parts.guarded,
+            agents=parts.agents,
         )
 
     def _cell(self, plan: Plan, ticket: Ticket) -> Cell:
@@ -105,16 +118,22 @@ class Casting:
 
     def _parts(self, plan: Plan, task: Task, arm: Arm) -> "_Parts":
         instructions = arm.overlay.instructions if arm.overlay is not None else None
+        program = self._pinned("programs", arm.program)
         return _Parts(
             lock=cell_lock(plan, task, arm),
             prompt=self._text(task.prompt),
             instructions=self._text(instructions) if instructions is not None else None,
             agent=self._pinned("agents", arm.agent),
-            program=self._pinned("programs", arm.program),
+            program=program,
             oracle=self._plugins.load("oracles", task.oracle.kind)(task.oracle.options),
             prices=None if plan.prices is None else self._prices(plan.prices),
             guarded=Guarded() if task.setup is None else guarded(plan.arms, task.oracle.files, self._truth.blobs),
+            agents={demand: self._demanded(arm.agent, demand) for demand in demands_of(program)},
         )
+
+    def _demanded(self, pin: Pin, demand: Demand) -> Agent:
+        agent: Agent = self._plugins.load("agents", pin.name)(demand.merged(pin.options))
+        return agent
 
     def _prices(self, digest: Digest) -> PriceTable:
         return parse_record(PriceTable, self._truth.blobs.get(digest), f"the price table {digest}")
@@ -145,3 +164,9 @@ class _Parts:
     oracle: Oracle
     prices: PriceTable | None
     guarded: Guarded
+    agents: Mapping[Demand, Agent]
+
+
+def demands_of(program: Program) -> tuple[Demand, ...]:
+    """List what the program's phases ask of their agent."""
+    return program.demands if isinstance(program, Demanding) else ()

@@ -5,6 +5,7 @@ from farm.model import Fault, FaultKind, StopReason
 from farm.redaction import first_words
 from sandbox.errors import SandboxError
 from worker.cell.stops import ProviderFailedError, StoppedError, VerifierBrokenError
+from worker.phases import PhaseError
 from worker.trees.errors import TreeError
 
 ANSWERABLE = (
@@ -13,6 +14,7 @@ ANSWERABLE = (
     StoppedError,
     VerifierBrokenError,
     ProviderFailedError,
+    PhaseError,
     TreeError,
     OSError,
 )
@@ -43,7 +45,7 @@ def fault_of(error: Exception) -> Fault:
             kind = FaultKind.HOST
         case SpecError():
             kind = FaultKind.TASK
-        case IntegrityError() | TreeError():
+        case IntegrityError() | TreeError() | PhaseError():
             kind = FaultKind.EVIDENCE
         case _:  # the sandbox, the store, the disk: this host, now
             kind = FaultKind.HOST

@@ -29,6 +29,7 @@ from farm.model import (
 )
 from sandbox.errors import SandboxRefusedError, SandboxUnhealthyError
 from worker.cell.attempt import Attempt, Finding
+from worker.cell.boundary import Boundary, held_to_work
 from worker.cell.boxes import Boxes
 from worker.cell.cast import Cast, Casting
 from worker.cell.checking import Checks
@@ -193,9 +194,9 @@ class CellLine:
         with attempt.stage("sessions"):
             cell_doors = doors(cast, attempt, folder, self._ports.doors, pulse.must_stop)
             hourglass = Hourglass(self._hours, cast.plan, cast.cell, self._ports.clock, pulse)
-            sessions = cast.program.perform(
-                cast.prompt, CellSessions(cast, attempt, boxes, cell_doors, pulse, hourglass, assets)
-            )
+            boundary = Boundary(folder.workspace, pulse.check, beginning.tree)
+            cell_sessions = CellSessions(cast, attempt, boxes, cell_doors, pulse, hourglass, boundary, assets)
+            sessions = cast.program.perform(cast.prompt, cell_sessions)
         with attempt.stage("collect"):
             left = look_at(folder.workspace, pulse.check)
             churn = collect(attempt, beginning, folder, left)
@@ -204,6 +205,7 @@ class CellLine:
             pulse.check()
         with attempt.stage("oracle"):
             oracle = checks.judge(sessions, left)
+            oracle = held_to_work(oracle, beginning.tree, left, cell_sessions.work_beside)
             pulse.check()
         return Evidence(
             lock=cast.lock,

@@ -10,13 +10,16 @@ from farm.errors import SpecError
 from farm.model import ProcessExit, SessionReport
 from sandbox.spec import Bind, Door, Stream
 from worker.cell.attempt import Attempt
+from worker.cell.boundary import Boundary
 from worker.cell.boxes import Boxes, SessionBox, disk_limit, process_exit
 from worker.cell.cast import Cast
 from worker.cell.doors import Doors, SessionDoor, with_door
 from worker.cell.hours import Hourglass
 from worker.cell.pulse import Pulse
+from worker.collect.outputs import take_artifact
 from worker.collect.streams import RawStreams
-from worker.session import DOOR_PORT, Launch, SessionRequest, StreamParser, asset_path
+from worker.phases import FREE, ArtifactPlace, Phase, PhaseEnd, PhaseError
+from worker.session import DOOR_PORT, Agent, Launch, SessionRequest, StreamParser, asset_path
 from worker.trees.copying import Ownership, give
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
@@ -32,16 +35,41 @@ class CellSessions:
     doors: Doors
     pulse: Pulse
     hourglass: Hourglass
+    boundary: Boundary
     assets: Mapping[str, Path] = field(default_factory=dict)
     """What the arm brings, by name."""
     names: set[str] = field(default_factory=set)
+    works: list[tuple[str, ...]] = field(default_factory=list)
+    """Of each phase that was to work, the globs of what is none."""
+
+    @property
+    def work_beside(self) -> tuple[str, ...] | None:
+        """List the globs of what is no work; None: none was expected."""
+        return tuple(dict.fromkeys(glob for globs in self.works for glob in globs)) if self.works else None
 
     def run(self, name: str, prompt: str) -> SessionReport:
         """Run one session; raise StoppedError when the attempt must stop, its partial streams kept."""
+        return self.run_phase(name, prompt, FREE).report
+
+    def run_phase(self, name: str, prompt: str, phase: Phase) -> PhaseEnd:
+        """Run one as `run` does; raise PhaseError when it broke the phase's bounds."""
         self.pulse.check()
         self.hourglass.ensure_time()
         self._take_name(name)
-        cast, wire = self.cast, self.doors.wire(self.cast.agent.wires)
+        if phase.work_beside is not None:
+            self.works.append(phase.work_beside)
+        self.boundary.before(name, phase)
+        if phase.artifact is not None:
+            self._make_room(name, phase, phase.artifact)
+        report = self._report(name, prompt, phase)
+        self.pulse.check()
+        if phase.artifact is not None:
+            self._take_artifact(phase.artifact)
+        return PhaseEnd(report, self.boundary.after(name, phase))
+
+    def _report(self, name: str, prompt: str, phase: Phase) -> SessionReport:
+        cast, agent = self.cast, self.cast.agent_for(phase.demand)
+        wire = self.doors.wire(agent.wires)
         request = SessionRequest(
             name=name,
             cell=cast.cell,
@@ -50,14 +78,30 @@ class CellSessions:
             instructions=cast.instructions,
             wire=wire,
         )
-        launch = cast.agent.launch(request)
-        parser = cast.agent.parser(name)
+        launch = agent.launch(request)
+        parser = agent.parser(name)
         self.attempt.narration.follow(name, parser)
         with self.doors.open(name, launch.models, wire) as door:
-            ended = self._run(name, launch, parser, door)
+            ended = self._run(name, _Started(agent, launch, parser, phase), door)
         report = parser.finish(ended)
-        self.pulse.check()
         return report if door is None else with_door(report, door.traffic.report())
+
+    def _make_room(self, name: str, phase: Phase, artifact: ArtifactPlace) -> None:
+        """Make the artifact's folder; one that is there already was made by an earlier session."""
+        folder = self.boxes.folder
+        place = folder.out / artifact.folder
+        try:
+            place.mkdir(mode=0o700)
+        except FileExistsError:
+            what = f"can't begin: an earlier one made {artifact.folder!r}, where its artifact is to be"
+            raise PhaseError(phase.fault, name, what) from None
+        give(place, folder.owner)
+
+    def _take_artifact(self, artifact: ArtifactPlace) -> None:
+        body = take_artifact(self.boxes.folder.out, artifact.path, artifact.most_bytes)
+        self.attempt.artifacts[artifact.role] = body
+        if isinstance(body, bytes):
+            self.attempt.keeper.keep(artifact.role, artifact.media_type, body)
 
     def _take_name(self, name: str) -> None:
         if not _NAME.fullmatch(name) or name in self.names:
@@ -66,18 +110,18 @@ class CellSessions:
             )
         self.names.add(name)
 
-    def _run(self, name: str, launch: Launch, parser: StreamParser, door: SessionDoor | None) -> ProcessExit:
-        folder = self.boxes.folder
+    def _run(self, name: str, started: "_Started", door: SessionDoor | None) -> ProcessExit:
+        folder, launch = self.boxes.folder, started.launch
         try:
             home, tmp = folder.new_home(), folder.new_tmp()
             lay_home_files(launch, home, folder.owner)
         except OSError as error:
             # An earlier session used the disk up: that this one can't start is the arm's doing.
             return disk_limit(folder.disk_of(folder.workspace), error)
-        streams = RawStreams(folder.path, name, parser.feed)
+        streams = RawStreams(folder.path, name, started.parser.feed)
         way_out = None if door is None else Door(door.socket, DOOR_PORT)
-        beside = (*self.doors.program(self.cast.agent.program), *self._assets(launch))
-        box = SessionBox(launch, home, self.cast.task.limits, beside, way_out, tmp)
+        beside = (*self.doors.program(started.agent.program), *self._assets(launch))
+        box = SessionBox(launch, home, self.cast.task.limits, beside, way_out, tmp, started.phase.is_writable)
         cut: tuple[Stream, ...] = ()
         try:
             ended = self.boxes.run_session(box, streams.sink)
@@ -90,6 +134,14 @@ class CellSessions:
     def _assets(self, launch: Launch) -> tuple[Bind, ...]:
         places = {asset_path(name): name for name in self.assets} | dict(launch.asset_views)
         return tuple(Bind(self.assets[name], place) for place, name in places.items())
+
+
+@dataclass(frozen=True, slots=True)
+class _Started:
+    agent: Agent
+    launch: Launch
+    parser: StreamParser
+    phase: Phase
 
 
 def lay_home_files(launch: Launch, home: Path, owner: Ownership) -> None:

@@ -48,6 +48,9 @@ from worker.health.host_hours import HostHours
 from worker.oracles.answer import AnswerOracle
 from worker.oracles.command import CommandOracle
 from worker.oracles.pytest_oracle import PytestOracle
+from worker.programs.direct import DirectProgram
+from worker.programs.plan_work import PlanWorkProgram
+from worker.programs.review import ReviewProgram
 from worker.programs.single import SingleProgram
 from worker.translator import Translator
 
@@ -57,7 +60,12 @@ ANY = "*"
 
 GIVEN: Mapping[str, Mapping[str, Any]] = {
     "agents": {"command": CommandAgent, "scripted": ScriptedAgent, "stand-in": StandInAgent},
-    "programs": {"single": SingleProgram},
+    "programs": {
+        "single": SingleProgram,
+        "direct": DirectProgram,
+        "plan-work": PlanWorkProgram,
+        "review": ReviewProgram,
+    },
     "oracles": {"answer": AnswerOracle, "command": CommandOracle, "pytest": PytestOracle},
 }
 PLUGINS = Plugins(GIVEN)
@@ -97,7 +105,9 @@ class Farm:
     overlay: Any = None
     assets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     agent: Pin | None = None
-    """None: the scripted one, with `script`."""
+    """None: the scripted one, with `script`, or with `scripts` by session."""
+    scripts: Mapping[str, list[Any]] | None = None
+    program: Pin = field(default_factory=lambda: Pin(name="single", version="1"))
     provider: str | None = None
     requires: tuple[str, ...] = ()
     trials: int = 1
@@ -181,6 +191,9 @@ class Farm:
         """Everything that cells left below the work root."""
         return [path for area in ("cells", "stage") for path in self.root.glob(f"{area}/*/*")]
 
+    def _scripts(self) -> dict[str, Any]:
+        return {f"{ANY}/{name}": script for name, script in (self.scripts or {}).items()} or {ANY: self.script}
+
     def _plan(self) -> Plan:
         put: Callable[[bytes], Digest] = self.blobs.put
         tree = a_tar(FILES)
@@ -197,8 +210,8 @@ class Farm:
         arm = Arm(
             name="base",
             role=ArmRole.INCUMBENT,
-            agent=self.agent or Pin(name="scripted", version="1", options={"scripts": {ANY: self.script}}),
-            program=Pin(name="single", version="1"),
+            agent=self.agent or Pin(name="scripted", version="1", options={"scripts": self._scripts()}),
+            program=self.program,
             provider=self.provider,
             requires=self.requires,
             overlay=self.overlay,

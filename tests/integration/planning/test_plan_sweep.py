@@ -10,6 +10,7 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pydantic import JsonValue
 
 from farm.adapters.memory.store import MemoryBlobs
 from farm.errors import SpecError
@@ -17,6 +18,7 @@ from farm.model import CellBudget, Digest, Plan, PriceTable, parse_record
 from farm.planning.folder import pack_folder
 from farm.version import __version__
 from tests.builders.planning import SWEEP, Plugin, a_sweep, planned, plugins
+from worker.phases import Demand
 
 
 def refused(file: Path, blobs: MemoryBlobs | None = None) -> str:
@@ -110,6 +112,30 @@ def test_an_asset_that_is_no_folder_or_has_no_name_is_refused(tmp_path: Path, as
 )
 def test_an_arm_names_a_provider_just_when_its_agent_asks_a_model(tmp_path: Path, arm: str, words: str) -> None:
     assert words in refused(a_sweep(tmp_path, SWEEP.replace("agent: {kind: robot}", arm, 1)))
+
+
+class DemandingPlugin(Plugin):
+    """A program whose phases ask something of their agent."""
+
+    demands = (Demand(), Demand(("Edit",), "work"))
+
+
+class TooledPlugin(Plugin):
+    """An agent that can be denied tools, and knows no skill."""
+
+    def __init__(self, options: dict[str, JsonValue]) -> None:
+        super().__init__(options)
+        if "required_skill" in options:
+            raise SpecError(f"there is no option required_skill here, beside {options}")
+
+
+def test_an_arm_whose_agent_can_not_do_what_its_programs_phases_ask_is_refused(tmp_path: Path) -> None:
+    known = plugins(programs={"single": DemandingPlugin}, agents={"robot": TooledPlugin})
+    sweep = a_sweep(tmp_path, SWEEP.replace("{kind: robot}", "{kind: robot, denied_tools: [Bash]}", 1))
+    with pytest.raises(SpecError) as caught:
+        planned(sweep, known=known)
+    assert "arms[0].program: there is no option required_skill here" in str(caught.value)
+    assert "['Bash', 'Edit']" in str(caught.value)
 
 
 def test_an_arm_brings_the_assets_that_its_agents_options_name(tmp_path: Path) -> None:

@@ -220,3 +220,41 @@ def test_a_command_that_runs_as_a_tool_is_reported_and_needs_a_tool_room(tmp_pat
 
 def test_a_script_without_such_a_command_needs_none() -> None:
     assert not a_launch(an_agent({"run": {"command": "true"}})).runs_tools
+
+
+def test_a_session_has_a_script_of_its_own_before_its_tasks() -> None:
+    scripts = {"fix": [{"say": "task"}], "*/plan": [{"say": "any plan"}], "fix/work": [{"say": "its work"}]}
+    agent = ScriptedAgent({"scripts": scripts})
+
+    def said(task: Task, session: str) -> str:
+        request = SessionRequest(session, Cell(task=task.id, arm="base", trial=1), task, "Fix it.", None)
+        (body,) = agent.launch(request).home_files.values()
+        return body.decode()
+
+    assert "any plan" in said(TASK, "plan")
+    assert "its work" in said(TASK, "work")
+    assert '"task"' in said(TASK, "review")
+    assert "any plan" in said(TASK.model_copy(update={"id": "other"}), "plan")
+
+
+def test_a_denied_tool_runs_nothing_and_is_reported(tmp_path: Path) -> None:
+    steps = [{"tool_run": {"command": "touch ran"}}, {"skill": {"name": "work"}}]
+    agent = ScriptedAgent({"scripts": {"*": steps}, "denied_tools": ["shell", "Skill"]})
+    report = replayed(agent, tmp_path)
+    assert report.reason == "permission_denied"
+    assert "shell, Skill" in (report.problem or "")
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("step", "reason"),
+    [
+        ({"skill": {"name": "/house:work now"}}, "success"),
+        ({"skill": {"name": "work", "succeeds": False}}, "skill-not-invoked"),
+        ({"skill": {"name": "other"}}, "skill-not-invoked"),
+        ({"say": "work"}, "skill-not-invoked"),
+    ],
+)
+def test_a_required_skill_must_be_used_with_success(tmp_path: Path, step: dict[str, Any], reason: str) -> None:
+    agent = ScriptedAgent({"scripts": {"*": [step]}, "required_skill": "work"})
+    assert replayed(agent, tmp_path).reason == reason

@@ -1,0 +1,47 @@
+"""Sessions that end as told, for programs that are tried without a line."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from farm.model import ExitKind, ProcessExit, SessionReport
+from worker.phases import FREE, Footprint, Phase, PhaseEnd
+from worker.trees.scan import Entry, EntryKind, Tree, changes_between
+
+DONE = ProcessExit(kind=ExitKind.EXITED, code=0, wall_s=1.0)
+
+
+def a_file(content: str = "x", kind: EntryKind = EntryKind.FILE) -> Entry:
+    return Entry(kind, executable=False, size=len(content), content=content)
+
+
+def a_footprint(before: Mapping[str, Entry], after: Mapping[str, Entry]) -> Footprint:
+    tree = Tree(after)
+    return Footprint(changes_between(Tree(before), tree), tree)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One session that a program asked for."""
+
+    name: str
+    prompt: str
+    phase: Phase
+
+
+@dataclass
+class ToldSessions:
+    """Ends each session with the footprint and the problem that are told for its name."""
+
+    footprints: Mapping[str, Footprint] = field(default_factory=dict)
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    asked: list[Asked] = field(default_factory=list)
+
+    def run(self, name: str, prompt: str) -> SessionReport:
+        return self.run_phase(name, prompt, FREE).report
+
+    def run_phase(self, name: str, prompt: str, phase: Phase) -> PhaseEnd:
+        self.asked.append(Asked(name, prompt, phase))
+        reason = self.reasons.get(name, "success")
+        problem = None if reason == "success" else "it ended badly"
+        report = SessionReport(name=name, exit=DONE, reason=reason, problem=problem)
+        return PhaseEnd(report, self.footprints.get(name))
