@@ -11,7 +11,7 @@ from farm.model import Arm, Metric, Number, SessionReport, known_sum
 from farm.reporting.medians import is_measured, summed, used
 from farm.reporting.report import ArmLine, CellLine, MetricLine, Spend, Total
 from farm.reporting.text import one_line
-from farm.stats import wilson
+from farm.stats.proportion import wilson
 
 _DIGITS = 6
 """Of an interval's ends: versions of a numeric library differ in the last bits, and a report's bytes must not."""

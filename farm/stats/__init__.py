@@ -1,5 +1,1 @@
-"""Statistics that reports and gates need; scipy stays in here."""
-
-from farm.stats.proportion import Interval, wilson
-
-__all__ = ["Interval", "wilson"]
+"""Statistics that reports and gates need; scipy stays in here. Each is imported by its module: some load much."""

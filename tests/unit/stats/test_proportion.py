@@ -2,7 +2,7 @@ from math import sqrt
 
 import pytest
 
-from farm.stats import wilson
+from farm.stats.proportion import wilson
 
 
 @pytest.mark.parametrize(("successes", "n"), [(0, 1), (0, 10), (1, 10), (5, 10), (10, 10), (27, 60), (900, 1000)])

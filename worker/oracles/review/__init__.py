@@ -1,0 +1,1 @@
+"""The oracle `review`: findings of a code review against hidden labels."""
