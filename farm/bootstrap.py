@@ -90,9 +90,9 @@ class Draft:
         return self.plan
 
 
-def draft_plan(sweep_file: Path) -> Draft:
-    """Plan the sweep of a file; raise SpecError for whatever a person must change."""
-    return _draft(lambda blobs: plan_sweep(sweep_file, blobs, plugins()))
+def draft_plan(sweep_file: Path, *, expensive: bool = False) -> Draft:
+    """Plan a file's sweep, expensive tasks only when asked for; raise SpecError for whatever a person must change."""
+    return _draft(lambda blobs: plan_sweep(sweep_file, blobs, plugins(), expensive=expensive))
 
 
 def draft_proofs(sweep_file: Path, tasks: Sequence[str]) -> Draft:

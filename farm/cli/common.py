@@ -45,6 +45,13 @@ class _ShardType(click.ParamType[Shard]):
             self.fail(str(error), param, ctx)
 
 
+def expensive_option(function: F) -> F:
+    """Add --expensive."""
+    return click.option("--expensive", is_flag=True, help="Also run the tasks that the sweep file calls expensive.")(
+        function
+    )
+
+
 def shard_option(function: F) -> F:
     """Add --shard."""
     return click.option(

@@ -6,7 +6,7 @@ import click
 from pydantic import JsonValue
 
 from farm import bootstrap
-from farm.cli.common import answer, json_option
+from farm.cli.common import answer, expensive_option, json_option
 from farm.coordinator.mandate import Mandate
 from farm.errors import TransientError
 from farm.model import Plan, needs, unserved
@@ -24,6 +24,7 @@ def describe(plan: Plan) -> list[str]:
         + ("" if task.image is None else f", image {task.image}")
         for task in plan.tasks
     ]
+    lines += [f"skipped {task}: it is expensive; --expensive runs it" for task in plan.skipped]
     lines += [f"arm     {arm.name}  {arm.role}, agent {arm.agent.name} {arm.agent.version}" for arm in plan.arms]
     lines += [f"gate    {gate.name} {gate.version}" for gate in plan.gates] or [
         "gate    none: no verdict will be given"
@@ -82,10 +83,13 @@ def _clock(seconds: float) -> str:
 @click.option("--cells", is_flag=True, help="Also list every cell in the order in which it would start.")
 @click.option("--simulate", "simulated", is_flag=True, help="Also say how long it would take, in each order.")
 @click.option("--slots", type=click.IntRange(1, _MOST_SLOTS), help="Of the fleet that is simulated; 1 if left out.")
+@expensive_option
 @json_option
-def command(sweep_file: Path, *, cells: bool, simulated: bool, slots: int | None, as_json: bool) -> None:
+def command(  # noqa: PLR0913 (the options of a verb)
+    sweep_file: Path, *, cells: bool, simulated: bool, slots: int | None, expensive: bool, as_json: bool
+) -> None:
     """Show what a sweep would run, without running or storing anything."""
-    plan = bootstrap.draft_plan(sweep_file).plan
+    plan = bootstrap.draft_plan(sweep_file, expensive=expensive).plan
     lines = describe(plan)
     simulation = simulate(plan, slots or 1) if simulated or slots else None
     lacking = _unserved(plan)

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from farm import bootstrap
-from farm.cli.common import edition_option, json_option, shard_option, store_option
+from farm.cli.common import edition_option, expensive_option, json_option, shard_option, store_option
 from farm.cli.drive import open_sweep
 from farm.cli.local import LocalRun, go_on
 from farm.model import Shard, SweepId
@@ -18,6 +18,7 @@ from farm.model import Shard, SweepId
     type=click.IntRange(min=1),
     help="Cells to run at once. Default: FARM_SLOTS, else the CPUs.",
 )
+@expensive_option
 @edition_option
 @shard_option
 @store_option
@@ -28,6 +29,7 @@ def command(  # noqa: PLR0913 (the options of a verb)
     sweep_file: Path,
     *,
     slots: int | None,
+    expensive: bool,
     edition: int | None,
     shard: Shard | None,
     store: str | None,
@@ -42,7 +44,7 @@ def command(  # noqa: PLR0913 (the options of a verb)
     if settings.redis_url:
         bootstrap.connect(settings.redis_url)
     place = bootstrap.open_store(store, settings)
-    draft = bootstrap.draft_plan(sweep_file)
+    draft = bootstrap.draft_plan(sweep_file, expensive=expensive)
     place.check()
 
     def opened() -> SweepId:

@@ -5,21 +5,30 @@ from pathlib import Path
 import click
 
 from farm import bootstrap
-from farm.cli.common import answer, edition_option, json_option, shard_option, store_option
+from farm.cli.common import answer, edition_option, expensive_option, json_option, shard_option, store_option
 from farm.cli.drive import open_sweep
 from farm.model import Shard
 
 
 @click.command(name="submit", epilog="Example:  farm submit sweep.yaml --store s3://farm/sweeps")
 @click.argument("sweep_file", type=click.Path(path_type=Path))
+@expensive_option
 @edition_option
 @shard_option
 @store_option
 @json_option
-def command(sweep_file: Path, *, edition: int | None, shard: Shard | None, store: str | None, as_json: bool) -> None:
+def command(  # noqa: PLR0913 (the options of a verb)
+    sweep_file: Path,
+    *,
+    expensive: bool,
+    edition: int | None,
+    shard: Shard | None,
+    store: str | None,
+    as_json: bool,
+) -> None:
     """Freeze a sweep into the store and print its id; nothing runs until it is coordinated."""
     place = bootstrap.open_store(store, bootstrap.read_settings())
-    draft = bootstrap.draft_plan(sweep_file)
+    draft = bootstrap.draft_plan(sweep_file, expensive=expensive)
     place.check()
     plan = draft.deliver(place.blobs)
     sweep = open_sweep(plan, edition, shard, place.records)

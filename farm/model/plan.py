@@ -47,6 +47,8 @@ class Plan(Value):
     arms: tuple[Arm, ...]
     trials: Annotated[int, Field(ge=1)]
     cells: tuple[Cell, ...]
+    skipped: tuple[Name, ...] = ()
+    """Expensive tasks of the sweep file, which nobody asked for."""
     order: CellOrder = CellOrder.ROTATED
     """By which the cells were put into theirs."""
     seed: int | None = None
@@ -140,7 +142,7 @@ def cell_lock(plan: Plan, task: Task, arm: Arm) -> Digest:
         canonical_json(
             {
                 "farm_version": plan.farm_version,
-                "task": task.model_dump(mode="json", exclude={"label"}),
+                "task": task.model_dump(mode="json", exclude={"label", "expensive"}),
                 "arm": arm.model_dump(mode="json", exclude={"name", "role"}),
                 "metrics": [metric.model_dump(mode="json") for metric in plan.metrics],
                 "prices": plan.prices,

@@ -94,6 +94,8 @@ class TaskSpec(Value):
     """Whose root file system its sessions, verify and oracle run in; the sweep's sandbox is docker then."""
     label: Name | None = None
     """What sort of task it is: trivial, cross-module, …; the report says, label by label, which arm does best."""
+    expensive: Annotated[bool, Field(strict=True)] = False
+    """Planned only when asked for: `--expensive`."""
     reference: Annotated[ReferenceSpec | None, BeforeValidator(_as_files)] = None
     """What solves the task; a text is its folder of files. Not in the plan: `farm task check` alone runs it."""
 

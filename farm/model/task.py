@@ -83,3 +83,5 @@ class Task(Value):
     """Whose root file system its sessions, verify and oracle run in; None: what the host has."""
     label: Name | None = None
     """What sort of task it is, for the report's routing table: trivial, cross-module, …"""
+    expensive: bool = False
+    """Whether it is planned only when asked for."""

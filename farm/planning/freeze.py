@@ -4,7 +4,8 @@ What must stay true: the same inputs give the same plan on any machine, in any f
 of it was found good.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -44,28 +45,32 @@ from farm.version import __version__
 T = TypeVar("T")
 
 
-def plan_sweep(path: Path, blobs: BlobStore, plugins: PluginSource) -> Plan:
+def plan_sweep(path: Path, blobs: BlobStore, plugins: PluginSource, *, expensive: bool = False) -> Plan:
     """Load, admit and freeze the sweep file at `path`; its inputs are found relative to it and put into `blobs`.
 
-    Raises SpecError, naming file, line and field, for all that the person must change.
+    Expensive tasks are checked, and planned if `expensive` says so. Raises SpecError, naming file, line and field, for
+    all that the person must change.
     """
     file = read_spec(path)
     try:
-        return freeze(file.spec, path.parent, blobs, plugins)
+        return freeze(file.spec, path.parent, blobs, plugins, expensive=expensive)
     except ProblemsError as error:
         raise file.places.error(error.problems) from None
 
 
-def freeze(spec: SweepSpec, folder: Path, blobs: BlobStore, plugins: PluginSource) -> Plan:
+def freeze(spec: SweepSpec, folder: Path, blobs: BlobStore, plugins: PluginSource, *, expensive: bool = False) -> Plan:
     """Freeze `spec`, whose relative paths start at `folder`; raise ProblemsError for what is wrong with it."""
     expanded = expand(spec, folder)
-    gathered = _gather(expanded.spec, folder, plugins)
+    asked = tuple(task for task in expanded.spec.tasks if expensive or not task.expensive)
+    planned = {task.id for task in asked}
+    gathered = _gather(expanded.spec, asked, folder, plugins)
     with TemporaryDirectory(prefix="farm-snapshots-") as scratch:
-        packed = _pack(expanded, folder, Path(scratch))
+        packed = _pack(expanded, planned, folder, Path(scratch))
         stored = {source: _stored(blobs, pack) for source, pack in packed.items()}
     tasks = tuple(
         _task(blobs, task, read, stored[task.repository])
         for task, read in zip(expanded.spec.tasks, gathered.tasks, strict=True)
+        if task.id in planned
     )
     arms = tuple(_arm(blobs, arm, read) for arm, read in zip(expanded.spec.arms, gathered.arms, strict=True))
     plan = _plan(expanded, tasks, arms, gathered)
@@ -88,19 +93,25 @@ class _Pack:
     hidden: tuple[str, ...]
 
 
-def _gather(spec: SweepSpec, folder: Path, plugins: PluginSource) -> _Gathered:
+def _gather(spec: SweepSpec, asked: tuple[TaskSpec, ...], folder: Path, plugins: PluginSource) -> _Gathered:
+    planned = spec.model_copy(update={"tasks": asked})
     gathering = Gathering(folder, plugins)
     tasks = [gathering.task(index, task) for index, task in enumerate(spec.tasks)]
     arms = [gathering.arm(index, arm) for index, arm in enumerate(spec.arms)]
-    gates = [gathering.gate(index, spec) for index in range(len(spec.gates))]
+    gates = [gathering.gate(index, planned) for index in range(len(spec.gates))]
     prices = None if spec.prices is None else gathering.prices(spec.prices)
     durations = None if spec.durations is None else gathering.durations(spec.durations)
     gathering.sandbox(spec.sandbox)
-    problems = [*cross_checks(spec), *gathering.problems]
-    problems += [] if problems else narrow_windows(spec, {} if durations is None else durations.most_s())
+    problems = [*cross_checks(spec), *_nothing_asked(spec, asked), *gathering.problems]
+    problems += [] if problems else narrow_windows(planned, {} if durations is None else durations.most_s())
     if problems:
         raise ProblemsError(problems)
     return _Gathered(_whole(tasks), _whole(arms), _whole(gates), prices, durations)
+
+
+def _nothing_asked(spec: SweepSpec, asked: tuple[TaskSpec, ...]) -> Iterator[Problem]:
+    if spec.tasks and not asked:
+        yield Problem(("tasks",), "every task is expensive, and none was asked for; say --expensive")
 
 
 def _whole(found: Iterable[T | None]) -> tuple[T, ...]:
@@ -108,14 +119,14 @@ def _whole(found: Iterable[T | None]) -> tuple[T, ...]:
     return tuple(one for one in found if one is not None)
 
 
-def _pack(expanded: Expanded, folder: Path, scratch: Path) -> dict[RepositorySpec, _Pack]:
+def _pack(expanded: Expanded, planned: AbstractSet[str], folder: Path, scratch: Path) -> dict[RepositorySpec, _Pack]:
     """Pack each repository once, before anything is stored."""
     pack = pack_plain if expanded.has_plain_repositories else pack_repository
     packed: dict[RepositorySpec, _Pack] = {}
     problems: dict[RepositorySpec, Problem] = {}
     for index, task in enumerate(expanded.spec.tasks):
         source = task.repository
-        if source in packed or source in problems:
+        if task.id not in planned or source in packed or source in problems:
             continue
         target = scratch / f"{index}.tar"
         try:
@@ -150,6 +161,7 @@ def _task(blobs: BlobStore, task: TaskSpec, read: TaskInput, snapshot: Snapshot)
         limits=task.limits,
         image=task.image,
         label=task.label,
+        expensive=task.expensive,
     )
 
 
@@ -177,7 +189,7 @@ def _overlay(blobs: BlobStore, read: OverlayInput, boundary: tuple[str, ...]) ->
 
 
 def _plan(expanded: Expanded, tasks: tuple[Task, ...], arms: tuple[Arm, ...], read: _Gathered) -> Plan:
-    spec = expanded.spec
+    spec, planned = expanded.spec, {task.id for task in tasks}
     plan = Plan(
         name=spec.name,
         farm_version=__version__,
@@ -185,6 +197,7 @@ def _plan(expanded: Expanded, tasks: tuple[Task, ...], arms: tuple[Arm, ...], re
         arms=arms,
         trials=spec.trials,
         cells=(),
+        skipped=tuple(task.id for task in spec.tasks if task.id not in planned),
         order=spec.order,
         seed=spec.seed if spec.order is CellOrder.SEEDED else None,
         metrics=spec.metrics,

@@ -35,7 +35,7 @@ def plan_proofs(path: Path, chosen: Sequence[str], blobs: BlobStore, plugins: Pl
     A task's cells are those of the arm NOTHING, and of an arm of its own where it has a reference. Raises SpecError for
     all that the person must change in the sweep file, and for a name of no task.
     """
-    plan = plan_sweep(path, blobs, plugins)
+    plan = plan_sweep(path, blobs, plugins, expensive=True)
     specs = {task.id: task for task in expand(read_spec(path).spec, path.parent).spec.tasks}
     unknown = next((name for name in chosen if name not in specs), None)
     if unknown is not None:

@@ -8,6 +8,7 @@ from farm.model import (
     Artifact,
     CellId,
     Check,
+    CloseReason,
     Decision,
     Digest,
     Measured,
@@ -20,6 +21,7 @@ from farm.model import (
 )
 from farm.model.keys import AttemptFile, outcome_key, sweep_root, verdict_key
 from farm.reporting.budget import budget_warnings
+from farm.reporting.ending import ending_warnings
 from farm.reporting.medians import task_lines
 from farm.reporting.numbers import arm_line, metric_lines
 from farm.reporting.report import (
@@ -51,12 +53,12 @@ def build(source: ReportInput) -> Report:
         cells[line.arm].append(line)
     by_task = task_lines(source.table)
     by_label = label_lines(source.plan.tasks, by_task)
-    decisions = {verdict.decision for verdict in source.verdicts}
     return Report(
         sweep=source.sweep,
         name=source.plan.name,
-        decision=next((decision for decision in _WORST_FIRST if decision in decisions), None),
+        decision=_decision(source),
         tasks=tuple(task.id for task in source.plan.tasks),
+        skipped=source.plan.skipped,
         trials=source.plan.trials,
         gates=tuple(_gate_line(source, verdict) for verdict in source.verdicts),
         arms=tuple(arm_line(arm, rows[arm.name], cells[arm.name]) for arm in source.plan.arms),
@@ -68,6 +70,14 @@ def build(source: ReportInput) -> Report:
         cells=lines,
         provenance=_provenance(source),
     )
+
+
+def _decision(source: ReportInput) -> Decision | None:
+    """Give the worst of the gates' decisions; a sweep that did not run to its end passes nothing."""
+    decisions = {verdict.decision for verdict in source.verdicts}
+    worst = next((decision for decision in _WORST_FIRST if decision in decisions), None)
+    is_whole = source.close.reason is CloseReason.COMPLETE
+    return Decision.INCONCLUSIVE if worst is Decision.PASS and not is_whole else worst
 
 
 def _gate_line(source: ReportInput, verdict: Verdict) -> GateLine:
@@ -241,4 +251,4 @@ def _warnings(source: ReportInput, sandboxes: tuple[SandboxFacts, ...]) -> tuple
         warnings.append("Some workers had not ended when the sweep was settled; what they wrote later is not counted.")
     if not source.cleanup.complete:
         warnings.append("The clean-up is incomplete; see provenance.")
-    return (*warnings, *budget_warnings(source))
+    return (*ending_warnings(source), *warnings, *budget_warnings(source))

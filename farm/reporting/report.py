@@ -197,6 +197,8 @@ class Report(Value):
     decision: Decision | None
     """The worst of the gates' decisions; None: the sweep has no gate."""
     tasks: tuple[str, ...]
+    skipped: tuple[str, ...]
+    """Expensive tasks of the sweep file, which nobody asked for."""
     trials: int
     gates: tuple[GateLine, ...]
     arms: tuple[ArmLine, ...]

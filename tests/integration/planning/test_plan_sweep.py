@@ -15,6 +15,7 @@ from pydantic import JsonValue
 from farm.adapters.memory.store import MemoryBlobs
 from farm.errors import SpecError
 from farm.model import CellBudget, Digest, Plan, PriceTable, parse_record
+from farm.planning import plan_sweep
 from farm.planning.folder import pack_folder
 from farm.version import __version__
 from tests.builders.planning import SWEEP, Plugin, a_sweep, planned, plugins
@@ -370,3 +371,51 @@ def test_a_shared_repository_is_packed_once(tmp_path: Path) -> None:
     again = "  - id: two\n    repository: {path: repo}\n    prompt: x\n    oracle: {kind: check}\narms:"
     plan = planned(a_sweep(tmp_path, SWEEP.replace("arms:", again)))
     assert plan.tasks[0].snapshot == plan.tasks[1].snapshot
+
+
+EXPENSIVE = SWEEP.replace(
+    "arms:",
+    """\
+  - id: large
+    label: cross-module
+    expensive: true
+    repository: {path: other}
+    prompt: Rebuild it.
+    oracle: {kind: check}
+gates: [{kind: counting, metric: calls}]
+metrics: [{name: calls, source: tool_calls, key: "*"}]
+arms:""",
+)
+
+
+def test_an_expensive_task_is_skipped_and_named_and_its_repository_is_not_packed(tmp_path: Path) -> None:
+    plan = planned(a_sweep(tmp_path, EXPENSIVE))
+    assert [task.id for task in plan.tasks] == ["bug"]
+    assert plan.skipped == ("large",)
+    assert {cell.task for cell in plan.cells} == {"bug"}
+    assert plan.gates[0].options["tasks"] == ["bug"]
+
+
+def test_an_expensive_task_is_planned_when_asked_for(tmp_path: Path) -> None:
+    file = a_sweep(tmp_path, EXPENSIVE)
+    shutil.copytree(tmp_path / "repo", tmp_path / "other")
+    plan = plan_sweep(file, MemoryBlobs(), plugins(), expensive=True)
+    assert [(task.id, task.label, task.expensive) for task in plan.tasks] == [
+        ("bug", None, False),
+        ("large", "cross-module", True),
+    ]
+    assert plan.skipped == ()
+    assert {cell.task for cell in plan.cells} == {"bug", "large"}
+
+
+def test_a_skipped_task_is_checked_all_the_same(tmp_path: Path) -> None:
+    said = refused(a_sweep(tmp_path, EXPENSIVE.replace("id: large", "id: bug")))
+    assert "'bug' is already the id of tasks[0]" in said
+    assert "expensive: should be a valid boolean, not 1" in refused(
+        a_sweep(tmp_path / "b", EXPENSIVE.replace("true", "1"))
+    )
+
+
+def test_a_sweep_of_expensive_tasks_alone_is_refused_unless_they_are_asked_for(tmp_path: Path) -> None:
+    said = refused(a_sweep(tmp_path, SWEEP.replace("prompt:", "expensive: true\n    prompt:")))
+    assert "every task is expensive, and none was asked for; say --expensive" in said
