@@ -11,7 +11,7 @@ demo: $(VENV)/.runtime
 
 test: $(VENV)/.dev
 	-sh ops/agents.sh .farm/agents/    # without them their live tests are skipped at home, and fail in CI
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadgroup
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

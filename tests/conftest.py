@@ -2,4 +2,4 @@ import pytest
 
 pytest.register_assert_rewrite("farm.testing", "sandbox.testing", "tests.builders", "tests.services")
 
-pytest_plugins = ["tests.services.fixtures", "tests.services.no_skips"]
+pytest_plugins = ["tests.services.fixtures", "tests.services.no_skips", "tests.services.one_place"]

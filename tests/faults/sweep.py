@@ -25,7 +25,7 @@ from tests.faults import stations
 from tests.faults.fleet import Fleet
 
 CELLS = 24
-LIMIT_S = 20.0
+LIMIT_S = 40.0
 Script = list[dict[str, Any]]
 Outcomes = dict[str, dict[int, Outcome]]
 

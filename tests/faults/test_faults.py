@@ -19,5 +19,5 @@ def test_nothing_is_lost_doubled_changed_or_left_running(fault: Fault, fleet: Fl
         assert (last.get("end"), last.get("close")) == ("closed", struck.close), sweep.words()
         assert sweep.finalize() == struck.code
         fleet.heal()
-        wait_until(lambda: left_running(sweep) == [], 10)
+        wait_until(lambda: left_running(sweep) == [], 20)
         assert broken(sweep, struck.seen, struck.expected) == []
