@@ -45,6 +45,8 @@ class Arm(Value):
 
     name: Name
     role: ArmRole
+    incumbent: Name | None = None
+    """The arm that it is set against, where the sweep has several incumbents."""
     agent: Pin
     program: Pin
     provider: Name | None = None

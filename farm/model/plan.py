@@ -143,7 +143,7 @@ def cell_lock(plan: Plan, task: Task, arm: Arm) -> Digest:
             {
                 "farm_version": plan.farm_version,
                 "task": task.model_dump(mode="json", exclude={"label", "expensive"}),
-                "arm": arm.model_dump(mode="json", exclude={"name", "role"}),
+                "arm": arm.model_dump(mode="json", exclude={"name", "role", "incumbent"}),
                 "metrics": [metric.model_dump(mode="json") for metric in plan.metrics],
                 "prices": plan.prices,
                 "cell_budget": None if plan.cell_budget is None else plan.cell_budget.model_dump(mode="json"),

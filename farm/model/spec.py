@@ -111,7 +111,12 @@ class OverlaySpec(Value):
 
     files: str | None = None
     """A folder, relative to the sweep file, laid over the workspace."""
+    base: str | None = None
+    """Another, laid first: what the arm has in common with its incumbent."""
     boundary: tuple[RelativePath, ...] = ()
+    """Globs that every laid file must match."""
+    modify_only: bool = False
+    """Refuse files that stand neither in `base` nor in the repository."""
     instructions: tuple[str, ...] = ()
     """Text files, inherited first; joined with one blank line."""
 
@@ -124,6 +129,8 @@ class ArmSpec(Value):
 
     name: Name
     role: ArmRole
+    incumbent: Name | None = None
+    """The arm that it is set against; needed of candidates when the sweep has several incumbents."""
     agent: PluginSpec
     program: PluginSpec = PluginSpec(kind="single")
     provider: Name | None = None

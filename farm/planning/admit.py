@@ -47,14 +47,18 @@ def _twice(field: str, key: str, names: Sequence[str]) -> Iterator[Problem]:
 
 
 def _roles(spec: SweepSpec) -> Iterator[Problem]:
-    incumbents = [index for index, arm in enumerate(spec.arms) if arm.role is ArmRole.INCUMBENT]
-    for index in incumbents[1:]:
-        yield Problem(
-            ("arms", index, "role"),
-            f"arm {spec.arms[index].name!r} is a second incumbent beside {spec.arms[incumbents[0]].name!r}; "
-            "a sweep has one: make it a comparator",
-        )
+    incumbents = [arm.name for arm in spec.arms if arm.role is ArmRole.INCUMBENT]
     for index, arm in enumerate(spec.arms):
+        if arm.incumbent is not None:
+            if arm.role is ArmRole.INCUMBENT:
+                yield Problem(("arms", index, "incumbent"), "an incumbent is set against nothing; drop the field")
+            elif arm.incumbent not in incumbents:
+                known = ", ".join(incumbents) or "none"
+                text = f"there is no incumbent {arm.incumbent!r}; the sweep's incumbents are: {known}"
+                yield Problem(("arms", index, "incumbent"), text)
+        elif arm.role is ArmRole.CANDIDATE and len(incumbents) > 1:
+            text = f"the sweep has {len(incumbents)} incumbents; say which of them arm {arm.name!r} is set against"
+            yield Problem(("arms", index), f"{text}: `incumbent: {incumbents[0]}`")
         if arm.role is ArmRole.CANDIDATE and not incumbents:
             yield Problem(
                 ("arms", index, "role"),
@@ -67,14 +71,17 @@ def _overlays(spec: SweepSpec) -> Iterator[Problem]:
         overlay = arm.overlay
         if overlay is None:
             continue
-        if overlay.files is None and not overlay.instructions:
+        has_files = overlay.files is not None or overlay.base is not None
+        if not has_files and not overlay.instructions:
             yield Problem(("arms", index, "overlay"), "the overlay adds nothing; give it files or instructions")
-        if overlay.files is not None and not overlay.boundary:
+        if has_files and not overlay.boundary:
             yield Problem(
                 ("arms", index, "overlay"), "an overlay with files needs a boundary: globs that every file must match"
             )
-        if overlay.files is None and overlay.boundary:
+        if not has_files and overlay.boundary:
             yield Problem(("arms", index, "overlay", "boundary"), "a boundary without files bounds nothing; drop it")
+        if overlay.files is None and overlay.modify_only:
+            yield Problem(("arms", index, "overlay", "modify_only"), "there are no files that could modify; drop it")
 
 
 def _money(spec: SweepSpec) -> Iterator[Problem]:

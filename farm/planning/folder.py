@@ -21,6 +21,11 @@ def folder_paths(folder: Path) -> tuple[str, ...]:
     return tuple(content.entry.path for content in _contents(folder) if content.entry.kind is tar.EntryKind.FILE)
 
 
+def folder_contents(folder: Path) -> list[tar.Content]:
+    """Read what is in a folder, sorted by path; errors as `pack_folder`."""
+    return _contents(folder)
+
+
 def pack_folder(folder: Path) -> bytes:
     """Pack a folder; raise SpecError for what is missing, a link, a special file, not UTF-8 in name, or too large."""
     return b"".join(tar.write(_contents(folder)))

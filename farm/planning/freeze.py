@@ -33,6 +33,7 @@ from farm.planning.cells import Ordering, order_cells
 from farm.planning.durations import Durations
 from farm.planning.expanded import Expanded
 from farm.planning.inputs import ArmInput, Gathering, OverlayInput, TaskInput
+from farm.planning.laying import overlay_problems
 from farm.planning.load import read_spec
 from farm.planning.narrow_windows import narrow_windows
 from farm.planning.ports import PluginSource
@@ -66,6 +67,7 @@ def freeze(spec: SweepSpec, folder: Path, blobs: BlobStore, plugins: PluginSourc
     gathered = _gather(expanded.spec, asked, folder, plugins)
     with TemporaryDirectory(prefix="farm-snapshots-") as scratch:
         packed = _pack(expanded, planned, folder, Path(scratch))
+        _ensure_overlays(expanded.spec.arms, gathered.arms, {task.id: packed[task.repository].tar for task in asked})
         stored = {source: _stored(blobs, pack) for source, pack in packed.items()}
     tasks = tuple(
         _task(blobs, task, read, stored[task.repository])
@@ -138,6 +140,18 @@ def _pack(expanded: Expanded, planned: AbstractSet[str], folder: Path, scratch: 
     return packed
 
 
+def _ensure_overlays(specs: tuple[ArmSpec, ...], arms: tuple[ArmInput, ...], bases: dict[str, Path]) -> None:
+    """Hold what arms lay over workspaces against the tars of what stands there, by task; raise ProblemsError."""
+    problems = [
+        Problem(("arms", index, "overlay"), text)
+        for index, (arm, read) in enumerate(zip(specs, arms, strict=True))
+        if read.overlay is not None and read.overlay.laid is not None
+        for text in overlay_problems(arm, read.overlay.laid, bases)
+    ]
+    if problems:
+        raise ProblemsError(problems)
+
+
 def _stored(blobs: BlobStore, pack: _Pack) -> Snapshot:
     tree, size = blobs.put_file(pack.tar), pack.tar.stat().st_size
     return Snapshot(commit=pack.commit, tree=tree, size_bytes=size, hidden=pack.hidden)
@@ -171,6 +185,7 @@ def _arm(blobs: BlobStore, arm: ArmSpec, read: ArmInput) -> Arm:
     return Arm(
         name=arm.name,
         role=arm.role,
+        incumbent=arm.incumbent,
         agent=read.agent,
         program=read.program,
         provider=arm.provider,
@@ -182,7 +197,7 @@ def _arm(blobs: BlobStore, arm: ArmSpec, read: ArmInput) -> Arm:
 
 def _overlay(blobs: BlobStore, read: OverlayInput, boundary: tuple[str, ...]) -> Overlay:
     return Overlay(
-        files=None if read.files is None else blobs.put(read.files),
+        files=None if read.laid is None else blobs.put(read.laid.tar),
         boundary=boundary,
         instructions=None if read.instructions is None else blobs.put(read.instructions),
     )

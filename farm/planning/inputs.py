@@ -25,13 +25,13 @@ from farm.model import (
     TaskSpec,
     Wire,
     label_need,
-    matches_any,
     program_need,
     provider_need,
 )
 from farm.planning.admit import MOST_PROMPT_BYTES, prompt_problem
 from farm.planning.durations import Durations, read_durations
 from farm.planning.folder import folder_paths, pack_folder, read_file
+from farm.planning.laying import Laid, lay
 from farm.planning.ports import PluginSource
 from farm.planning.prices import read_prices
 from farm.planning.problems import Loc, Problem
@@ -54,7 +54,7 @@ class TaskInput:
 class OverlayInput:
     """What an overlay's fields name, read."""
 
-    files: bytes | None
+    laid: Laid | None
     instructions: bytes | None
 
 
@@ -141,16 +141,13 @@ class Gathering:
             factory(demand.merged(agent.options))
 
     def _overlay(self, overlay: OverlaySpec, loc: Loc) -> OverlayInput:
-        files: bytes | None = None
-        if overlay.files is not None:
-            laid = self.folder / overlay.files
-            files = self._take((*loc, "files"), lambda: _laid(laid, overlay.boundary))
+        laid = self._take((*loc, "files"), lambda: lay(overlay, self.folder))
         instructions: bytes | None = None
         if overlay.instructions:
             instructions = self._take(
                 (*loc, "instructions"), lambda: resolve_instructions(self.folder, overlay.instructions).encode()
             )
-        return OverlayInput(files, instructions)
+        return OverlayInput(laid, instructions)
 
     def _assets(self, arm: ArmSpec, loc: Loc) -> dict[str, bytes]:
         packed: dict[str, bytes] = {}
@@ -195,16 +192,6 @@ def _text(body: bytes, path: Path) -> str:
         return body.decode("utf-8")
     except UnicodeDecodeError as error:
         raise SpecError(f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
-
-
-def _laid(folder: Path, boundary: tuple[str, ...]) -> bytes:
-    outside = [path for path in folder_paths(folder) if not matches_any(path, boundary)]
-    if outside:
-        more = f" and {len(outside) - 1} more" if len(outside) > 1 else ""
-        raise SpecError(
-            f"{outside[0]!r}{more} of {folder} is outside the boundary {list(boundary)}; widen it or drop it"
-        )
-    return pack_folder(folder)
 
 
 class _Program(Protocol):

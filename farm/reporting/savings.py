@@ -45,7 +45,7 @@ class SavingLine(Value):
 
 
 def incumbents_of(arms: Sequence[Arm]) -> Mapping[str, str]:
-    """Say which incumbent each other arm is set against: the nearest that is written before it, else the first."""
+    """Say which incumbent each other arm is set against: its own, the nearest written before it, else the first."""
     names = [arm.name for arm in arms if arm.role is ArmRole.INCUMBENT]
     found: dict[str, str] = {}
     nearest = names[0] if names else None
@@ -53,7 +53,7 @@ def incumbents_of(arms: Sequence[Arm]) -> Mapping[str, str]:
         if arm.role is ArmRole.INCUMBENT:
             nearest = arm.name
         elif nearest is not None:
-            found[arm.name] = nearest
+            found[arm.name] = arm.incumbent or nearest
     return found
 
 

@@ -24,6 +24,12 @@ def test_a_task_may_bring_an_image_to_the_docker_sandbox() -> None:
     assert found(tasks=[TASK | {"image": IMAGE}], sandbox="docker") == []
 
 
+def test_several_incumbents_are_fine_when_each_candidate_names_its_own() -> None:
+    other = OFF | {"name": "other"}
+    assert found(arms=[OFF, other]) == []
+    assert found(arms=[OFF, ON | {"incumbent": "off"}, other, ON | {"name": "new", "incumbent": "other"}]) == []
+
+
 def test_one_arm_alone_may_be_an_incumbent_or_a_control() -> None:
     assert found(arms=[OFF]) == []
     assert found(arms=[OFF | {"role": "control"}]) == []
@@ -36,7 +42,14 @@ def test_one_arm_alone_may_be_an_incumbent_or_a_control() -> None:
         ({"tasks": [TASK, TASK]}, ("tasks", 1, "id"), "'t' is already the id of tasks[0]"),
         ({"arms": [OFF, ON, ON]}, ("arms", 2, "name"), "'on' is already the name of arms[1]"),
         ({"arms": [ON]}, ("arms", 0, "role"), "arm 'on' is a candidate without an incumbent"),
-        ({"arms": [OFF, OFF | {"name": "b"}]}, ("arms", 1, "role"), "'b' is a second incumbent beside 'off'"),
+        ({"arms": [OFF, OFF | {"name": "b"}, ON]}, ("arms", 2), "say which of them arm 'on' is set against"),
+        ({"arms": [OFF, ON | {"incumbent": "b"}]}, ("arms", 1, "incumbent"), "no incumbent 'b'"),
+        ({"arms": [OFF | {"incumbent": "off"}]}, ("arms", 0, "incumbent"), "set against nothing"),
+        (
+            {"arms": [OFF, ON | {"overlay": {"base": "b", "boundary": ["**"], "modify_only": True}}]},
+            ("arms", 1, "overlay", "modify_only"),
+            "no files that could modify",
+        ),
         ({"gates": [{"kind": "g"}, {"kind": "g"}]}, ("gates", 1, "kind"), "'g' is already the kind of gates[0]"),
         (
             {"metrics": [{"name": "m", "source": "oracle", "key": "k"}] * 2},

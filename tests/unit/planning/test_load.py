@@ -70,7 +70,7 @@ def test_an_unknown_field_names_file_line_path_and_the_nearest_name(tmp_path: Pa
     assert said.splitlines() == [
         "sweep.yaml:8: arms[0].role: this field is missing; add it",
         "sweep.yaml:9: arms[0].rol: unknown field 'rol'; did you mean 'role'? "  # noqa: ISC004 (one long line)
-        "known are: agent, assets, labels, name, overlay, program, provider, role",
+        "known are: agent, assets, incumbent, labels, name, overlay, program, provider, role",
     ]
 
 
@@ -78,7 +78,7 @@ def test_an_unknown_field_of_a_nested_model_is_compared_with_that_models_names(t
     said = complaint(written(tmp_path, GOOD + "dispatch:\n  per_slots: 3\n"))
     assert said == (
         "sweep.yaml:12: dispatch.per_slots: unknown field 'per_slots'; did you mean 'per_slot'? "
-        "known are: most_by_provider, most_outstanding, per_slot, priority, weight"
+        "known are: ahead, most_by_provider, most_outstanding, per_slot, priority, weight"
     )
 
 

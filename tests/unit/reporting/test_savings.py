@@ -78,6 +78,12 @@ def test_an_arm_is_set_against_the_nearest_incumbent_before_it_or_the_first() ->
     assert incumbents_of(arms) == {"control": "one", "one-new": "one", "two-new": "two"}
 
 
+def test_an_arm_that_names_its_incumbent_is_set_against_that_one() -> None:
+    one, two = (an_arm(name, ArmRole.INCUMBENT) for name in ("one", "two"))
+    new = an_arm("new", ArmRole.CANDIDATE).model_copy(update={"incumbent": "one"})
+    assert incumbents_of((one, two, new)) == {"new": "one"}
+
+
 def test_a_sweep_without_an_incumbent_has_no_savings() -> None:
     arms = (an_arm(ON, ArmRole.CONTROL), an_arm(OFF, ArmRole.COMPARATOR))
     assert saving_lines(arms, (a_line(ON), a_line(OFF))) == ()
