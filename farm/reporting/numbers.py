@@ -6,6 +6,7 @@ from fractions import Fraction
 from statistics import median as middle
 
 from farm.gates.exact import mean, median, number
+from farm.gates.health import arm_health
 from farm.gates.table import Row, Table
 from farm.model import Arm, Metric, Number, SessionReport, known_sum
 from farm.reporting.medians import is_measured, summed, used
@@ -23,6 +24,7 @@ def arm_line(arm: Arm, rows: Sequence[Row], cells: Sequence[CellLine]) -> ArmLin
     judged = [row.oracle.correct for row in rows if row.oracle is not None and row.oracle.correct is not None]
     verified = [row.verify.exit.is_zero for row in rows if row.verify is not None]
     durations = [row.duration_s for row in rows if row.duration_s is not None]
+    health = arm_health(rows)
     interval = wilson(sum(judged), len(judged))
     return ArmLine(
         name=arm.name,
@@ -32,6 +34,8 @@ def arm_line(arm: Arm, rows: Sequence[Row], cells: Sequence[CellLine]) -> ArmLin
         measured=sum(is_measured(row) for row in rows),
         excluded=sum(row.fault is not None for row in rows),
         unsettled=sum(row.unsettled is not None for row in rows),
+        health=health.status,
+        health_words=health.words,
         judged=len(judged),
         correct=sum(judged),
         verified=len(verified),

@@ -10,6 +10,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
+from farm.gates.health import HealthStatus
 from farm.model import (
     ArmRole,
     Artifact,
@@ -69,6 +70,9 @@ class ArmLine(Value):
     measured: int
     excluded: int
     unsettled: int
+    health: HealthStatus
+    health_words: str
+    """The same with its counts."""
     judged: int
     """Measured cells whose oracle was completed: the denominator of `correct`."""
     correct: int

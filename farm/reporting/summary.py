@@ -1,5 +1,6 @@
 """A few lines for a terminal: the verdict, then each arm."""
 
+from farm.gates.health import HealthStatus
 from farm.reporting.report import ArmLine, GateLine, Report
 from farm.reporting.savings import Saving
 from farm.reporting.text import count_text, duration_text, money_text, one_line, share_text, value_text
@@ -10,6 +11,11 @@ _MOST_CHECKS = 5
 def summary_lines(report: Report) -> tuple[str, ...]:
     """Say what the report says in plain lines, without a trailing newline and without colour."""
     lines = [f"warning: {warning}" for warning in report.provenance.warnings]
+    lines += [
+        f"warning: arm {arm.name} is {arm.health_words}; the cause is undetermined"
+        for arm in report.arms
+        if arm.health is HealthStatus.UNUSABLE
+    ]
     for gate in report.gates:
         lines += _gate_lines(gate)
     if not report.gates:

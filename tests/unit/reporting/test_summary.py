@@ -45,6 +45,14 @@ def test_what_of_the_budget_nobody_could_measure_is_said() -> None:
     )
 
 
+def test_an_unusable_arm_is_told_without_a_gate() -> None:
+    lost = Fault(kind=FaultKind.LOST, detail="gone")
+    rows = [a_row(At(ON), fault=lost, oracle=None), a_row(At(OFF))]
+    assert summary_lines(build(a_report_input(a_plan(trials=1), rows)))[0] == (
+        "warning: arm overlay-on is unusable: 0 of 1 fresh cells admissible (infra-error 1); the cause is undetermined"
+    )
+
+
 def test_no_gate_is_said() -> None:
     rows = [a_row(At(arm)) for arm in (ON, OFF)]
 
