@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from farm import telemetry
@@ -42,7 +43,7 @@ from worker.health.suspension import STREAK, Suspension
 from worker.health.trial import Trial
 from worker.providers import Provider, ensure_translated, key_of, read_providers
 from worker.settings import WorkerSettings
-from worker.staging.ground import clear_leftovers, templates_below
+from worker.staging.ground import clear_leftovers, dependencies_below, templates_below
 from worker.staging.slots import take_slot
 from worker.staging.using import drop_one
 from worker.translator import Translator, has_litellm
@@ -127,7 +128,7 @@ def make_duty(fitness: Fitness) -> Duty:
         Drain(None if settings.private else settings.root),
         # a private run has no other host: its breaker ends it
         Suspension(fitness.ends, lambda: Trial(argv), system_clock.SystemClock(), 0 if settings.private else STREAK),
-        Keeper(settings.floor, settings.root, lambda: drop_one(templates_below(settings.root))).shortage,
+        Keeper(settings.floor, settings.root, lambda: _drop_one(settings.root)).shortage,
     )
     duty = Duty(settings.host, FarmWords(orders, exchange.queues), fitness, own)
     with suppress(TransientError):
@@ -370,3 +371,8 @@ def _wait_for_its_end() -> None:
     while os.read(0, 1024):
         pass
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _drop_one(root: Path) -> bool:
+    """Drop one thing of this host's that can be made again and that nobody uses."""
+    return drop_one(templates_below(root)) or drop_one(dependencies_below(root))

@@ -34,6 +34,14 @@ def asset_path(name: str) -> str:
     return f"/cell/assets/{name}"
 
 
+def dependency_path(number: int, target: str) -> str:
+    """Say where a sandbox finds the task's dependency `number`, from 1, that the workspace has at `target`.
+
+    It keeps its last name: Node looks for packages in folders that are called node_modules.
+    """
+    return f"/cell/deps/{number}/{target.rpartition('/')[2]}"
+
+
 @dataclass(frozen=True, slots=True)
 class AgentProgram:
     """A CLI that is installed below the worker's agents folder, at <kind>/<version>: seen at AGENT, read-only."""

@@ -70,17 +70,29 @@ from farm.model.shard import Shard, ShardClose, ShardOpening, shards
 from farm.model.share import ShareClaim
 from farm.model.spec import (
     ArmSpec,
+    Base,
     OracleSource,
     OverlaySpec,
     PluginSpec,
     PresetSpec,
     ReferenceSpec,
     RepositorySpec,
+    SourceSpec,
     SweepSpec,
     TaskSpec,
 )
 from farm.model.sums import known_sum
-from farm.model.task import Command, OracleSpec, Scope, Setup, Snapshot, Task, WorkspaceMode
+from farm.model.task import (
+    Command,
+    CopiedAsset,
+    Dependency,
+    OracleSpec,
+    Scope,
+    Setup,
+    Snapshot,
+    Task,
+    WorkspaceMode,
+)
 from farm.model.tokens import NO_TOKENS, TokenUse, UsageShape, normalise, shape_of_label
 from farm.model.verdict import Check, Decision, Verdict
 
@@ -98,6 +110,7 @@ __all__ = [
     "ArmSpec",
     "Artifact",
     "AttemptCleanup",
+    "Base",
     "BreakerPolicy",
     "Cancel",
     "Cell",
@@ -115,7 +128,9 @@ __all__ = [
     "Close",
     "CloseReason",
     "Command",
+    "CopiedAsset",
     "Decision",
+    "Dependency",
     "Digest",
     "Direction",
     "DispatchPolicy",
@@ -185,6 +200,7 @@ __all__ = [
     "ShardOpening",
     "ShareClaim",
     "Snapshot",
+    "SourceSpec",
     "StageTime",
     "StopReason",
     "SweepBudget",

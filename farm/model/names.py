@@ -47,3 +47,14 @@ def _relative(text: str) -> str:
 
 RelativePath = Annotated[str, StringConstraints(max_length=1024), AfterValidator(_relative)]
 """A path or glob below a root: no leading slash, no '..'."""
+
+
+def _plain(text: str) -> str:
+    parts = text.split("/")
+    if any(part in {"", "."} or part.lower() == ".git" for part in parts):
+        raise ValueError(f"{text!r} is not a plain path inside the workspace; drop '.', '//', a final '/' and any .git")
+    return text
+
+
+PlainPath = Annotated[RelativePath, AfterValidator(_plain)]
+"""One path below a root, in the one way to write it, in no repository's own folder."""

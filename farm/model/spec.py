@@ -3,6 +3,7 @@
 A plug-in's own options stand beside its `kind`: `oracle: {kind: command, argv: [python3, check.py]}`.
 """
 
+from enum import StrEnum
 from typing import Annotated
 
 from pydantic import BeforeValidator, ConfigDict, Field, JsonValue, model_validator
@@ -13,9 +14,9 @@ from farm.model.door import CellBudget, SweepBudget
 from farm.model.image import ImageName
 from farm.model.limits import CheckLimits, Limits, Seconds
 from farm.model.metric import Metric
-from farm.model.names import Label, Name, RelativePath
+from farm.model.names import Label, Name, PlainPath, RelativePath
 from farm.model.policy import BreakerPolicy, CellOrder, DispatchPolicy, RetryPolicy
-from farm.model.task import Command, Setup, WorkspaceMode
+from farm.model.task import MOST_FOLDERS, Command, Setup, WorkspaceMode
 from farm.model.time_window import WindowText
 
 
@@ -74,6 +75,24 @@ def _as_files(given: object) -> object:
     return {"files": given} if isinstance(given, str) else given
 
 
+class Base(StrEnum):
+    """Where the path of a source starts."""
+
+    SWEEP = "sweep"
+    """The sweep file's folder."""
+    REPOSITORY = "repository"
+    """The folder of the task's repository, as it is, with what is not committed."""
+
+
+class SourceSpec(Value):
+    """What a task brings into its workspaces besides the repository, captured by its content."""
+
+    source: Annotated[str, Field(min_length=1)]
+    base: Base = Base.SWEEP
+    target: PlainPath
+    """Where it is in the workspace; nothing may stand there."""
+
+
 class TaskSpec(Value):
     """One problem."""
 
@@ -85,6 +104,10 @@ class TaskSpec(Value):
     """Globs; [] means read-only; left out, anything may change."""
     most_files: Annotated[int, Field(gt=0)] | None = None
     most_file_bytes: Annotated[int, Field(gt=0)] | None = None
+    dependencies: Annotated[tuple[SourceSpec, ...], Field(max_length=MOST_FOLDERS)] = ()
+    """Folders that every sandbox sees read-only, and the workspace by a link."""
+    copies: Annotated[tuple[SourceSpec, ...], Field(max_length=MOST_FOLDERS)] = ()
+    """Folders and files that are copied into the workspace."""
     setup: Setup | None = None
     """A command that runs in each cell's workspace before its first session, without a network."""
     verify: Command | None = None

@@ -9,7 +9,7 @@ from farm.model.base import Value
 from farm.model.digest import Digest
 from farm.model.image import ImageName
 from farm.model.limits import CheckLimits, Limits, SetupLimits
-from farm.model.names import Name, RelativePath
+from farm.model.names import Name, PlainPath, RelativePath
 
 
 class Snapshot(Value):
@@ -29,6 +29,29 @@ class Command(Value):
     argv: Annotated[tuple[str, ...], Field(min_length=1)]
     env: dict[str, str] = {}
     limits: CheckLimits = CheckLimits()
+
+
+MOST_FOLDERS = 16
+"""How many dependencies, and how many copies, a task may bring."""
+
+
+class Dependency(Value):
+    """A folder that every sandbox of a cell sees read-only; a link in the workspace leads to it."""
+
+    files: Digest
+    """A tar blob."""
+    target: PlainPath
+    """Where the link stands."""
+    scratch: tuple[PlainPath, ...] = ()
+    """Folders of it that are empty and writable in each sandbox: some tools keep a cache there."""
+
+
+class CopiedAsset(Value):
+    """Files that the workspace has besides the snapshot's."""
+
+    files: Digest
+    """A tar blob of what stands at `target`, all of it at or below that."""
+    target: PlainPath
 
 
 class Setup(Command):
@@ -73,6 +96,8 @@ class Task(Value):
     snapshot: Snapshot
     prompt: Digest
     scope: Scope = Scope()
+    dependencies: Annotated[tuple[Dependency, ...], Field(max_length=MOST_FOLDERS)] = ()
+    copies: Annotated[tuple[CopiedAsset, ...], Field(max_length=MOST_FOLDERS)] = ()
     setup: Setup | None = None
     verify: Command | None = None
     """The visible check: the agent may run it; we record what it says after the session."""

@@ -20,6 +20,7 @@ def cross_checks(spec: SweepSpec) -> Iterator[Problem]:
     yield from _roles(spec)
     yield from _overlays(spec)
     yield from _containment(spec)
+    yield from _dependencies(spec)
     yield from _images(spec)
     yield from _money(spec)
     yield from _ordered(spec)
@@ -125,6 +126,16 @@ def _containment(spec: SweepSpec) -> Iterator[Problem]:
             ("sandbox",),
             f"sandbox {spec.sandbox!r} contains nothing, so {what} may not rest on it; drop that, or use bubblewrap",
         )
+
+
+def _dependencies(spec: SweepSpec) -> Iterator[Problem]:
+    """Let no link lead to where a backend mounts nothing."""
+    for index, task in enumerate(spec.tasks):
+        if task.dependencies and spec.sandbox == "unsafe-host":
+            yield Problem(
+                ("tasks", index, "dependencies"),
+                f"sandbox {spec.sandbox!r} mounts nothing; bring them as `copies:`, or use bubblewrap",
+            )
 
 
 def _images(spec: SweepSpec) -> Iterator[Problem]:

@@ -29,6 +29,7 @@ from farm.model import (
     TaskSpec,
 )
 from farm.planning.admit import cross_checks
+from farm.planning.brought import Places, bring, store
 from farm.planning.cells import Ordering, order_cells
 from farm.planning.durations import Durations
 from farm.planning.expanded import Expanded
@@ -68,12 +69,15 @@ def freeze(spec: SweepSpec, folder: Path, blobs: BlobStore, plugins: PluginSourc
     with TemporaryDirectory(prefix="farm-snapshots-") as scratch:
         packed = _pack(expanded, planned, folder, Path(scratch))
         _ensure_overlays(expanded.spec.arms, gathered.arms, {task.id: packed[task.repository].tar for task in asked})
+        snapshots = {source: pack.tar for source, pack in packed.items()}
+        places = Places(folder, Path(scratch), snapshots, _overlaid(expanded.spec.arms, gathered.arms))
+        brought = bring([(at, task) for at, task in enumerate(expanded.spec.tasks) if task.id in planned], places)
         stored = {source: _stored(blobs, pack) for source, pack in packed.items()}
-    tasks = tuple(
-        _task(blobs, task, read, stored[task.repository])
-        for task, read in zip(expanded.spec.tasks, gathered.tasks, strict=True)
-        if task.id in planned
-    )
+        tasks = tuple(
+            _task(blobs, task, read, stored[task.repository]).model_copy(update=store(blobs, task, brought[task.id]))
+            for task, read in zip(expanded.spec.tasks, gathered.tasks, strict=True)
+            if task.id in planned
+        )
     arms = tuple(_arm(blobs, arm, read) for arm, read in zip(expanded.spec.arms, gathered.arms, strict=True))
     plan = _plan(expanded, tasks, arms, gathered)
     return plan if gathered.prices is None else plan.model_copy(update={"prices": blobs.put(gathered.prices)})
@@ -177,6 +181,13 @@ def _task(blobs: BlobStore, task: TaskSpec, read: TaskInput, snapshot: Snapshot)
         label=task.label,
         expensive=task.expensive,
     )
+
+
+def _overlaid(arms: Iterable[ArmSpec], read: Iterable[ArmInput]) -> dict[str, tuple[str, ...]]:
+    """List the files of the arms' overlays by arm."""
+    overlays = ((arm.name, one.overlay) for arm, one in zip(arms, read, strict=True))
+    laid = ((arm, overlay.laid) for arm, overlay in overlays if overlay is not None)
+    return {arm: (*one.base, *one.own) for arm, one in laid if one is not None}
 
 
 def _arm(blobs: BlobStore, arm: ArmSpec, read: ArmInput) -> Arm:

@@ -1,6 +1,8 @@
 """Sweep files, repositories and plug-ins for tests of planning."""
 
+import io
 import subprocess
+import tarfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -133,3 +135,9 @@ def a_sweep(folder: Path, text: str = SWEEP) -> Path:
 def planned(file: Path, blobs: MemoryBlobs | None = None, known: Plugins | None = None) -> Plan:
     """Plan a sweep file with doubles."""
     return plan_sweep(file, MemoryBlobs() if blobs is None else blobs, plugins() if known is None else known)
+
+
+def files_in(body: bytes) -> tuple[str, ...]:
+    """List what is no folder in a tar."""
+    with tarfile.open(fileobj=io.BytesIO(body), mode="r:") as members:
+        return tuple(member.name for member in members if not member.isdir())

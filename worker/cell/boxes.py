@@ -55,6 +55,8 @@ class Boxes:
     must_stop: Callable[[], bool]
     image: str | None = None
     """Whose root they have, where the task brings one."""
+    shared: tuple[Bind, ...] = ()
+    """What all of them see, read-only: the task's dependencies."""
 
     def run_session(self, session: SessionBox, sink: Sink) -> Exit:
         """Run an agent: a home, a workspace and an output folder of its own, and no network but its door."""
@@ -64,6 +66,7 @@ class Boxes:
             Bind(self.folder.workspace, WORKSPACE, writable=session.is_writable),
             Bind(self.folder.out, OUT, writable=True),
             *session.beside,
+            *self.shared,
             *(() if session.tmp is None else (Bind(session.tmp, TMP, writable=True),)),
         )
         box = SandboxSpec(
@@ -90,7 +93,7 @@ class Boxes:
         bind = Bind(plan.workspace, WORKSPACE, writable=plan.is_writable)
         box = SandboxSpec(
             argv=plan.argv,
-            binds=(bind, *plan.beside),
+            binds=(bind, *plan.beside, *self.shared),
             limits=_limits(plan.limits),
             cwd=WORKSPACE,
             env=plan.env,

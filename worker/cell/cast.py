@@ -127,7 +127,7 @@ class Casting:
             program=program,
             oracle=self._plugins.load("oracles", task.oracle.kind)(task.oracle.options),
             prices=None if plan.prices is None else self._prices(plan.prices),
-            guarded=Guarded() if task.setup is None else guarded(plan.arms, task.oracle.files, self._truth.blobs),
+            guarded=Guarded() if task.setup is None else guarded(task, plan.arms, self._truth.blobs),
             agents={demand: self._demanded(arm.agent, demand) for demand in demands_of(program)},
         )
 

@@ -28,6 +28,7 @@ from farm.model import (
     sandbox_need,
 )
 from sandbox.errors import SandboxRefusedError, SandboxUnhealthyError
+from sandbox.spec import Bind
 from worker.cell.attempt import Attempt, Finding
 from worker.cell.boundary import Boundary, held_to_work
 from worker.cell.boxes import Boxes
@@ -48,6 +49,8 @@ from worker.cell.scope import scope_finding
 from worker.cell.sessions import CellSessions
 from worker.cell.setup import SetUp
 from worker.cell.stops import StoppedError
+from worker.staging.additions import Additions
+from worker.staging.dependencies import Dependencies, ensure_untouched
 from worker.staging.disks import CellDisks, fitting
 from worker.staging.ground import CellFolder, Ground
 from worker.staging.templates import Templates
@@ -68,6 +71,7 @@ class CellLine:
         self._facts = dict(ports.sandbox.facts())
         self._ground = Ground(place.root)
         self._templates = Templates(self._ground.templates, self._ground.drafts, ports.truth.blobs)
+        self._dependencies = Dependencies(self._ground.dependencies, self._ground.drafts, ports.truth.blobs)
         self._disks = CellDisks(self._ground.find_disks, ports.sandbox.close)
         self._casting = Casting(ports.truth, ports.plugins)
         self._folder: CellFolder | None = None
@@ -119,6 +123,7 @@ class CellLine:
                 end = self._record(attempt, finding, pulse)
             finally:
                 self._templates.release()
+                self._dependencies.release()
                 problem = self._remove()
             self._tell_cleanup(claimed, end, problem, pulse)
         with suppress(FarmError):
@@ -177,7 +182,9 @@ class CellLine:
 
     def _prove(self, attempt: Attempt, cast: Cast, folder: CellFolder, pulse: Pulse) -> Evidence:
         with attempt.stage("stage"):
-            template = self._templates.ready(cast.task.snapshot, cast.arm.overlay)
+            laid = self._dependencies.ready(cast.task.dependencies)
+            additions = Additions(cast.task.copies, {one.target: one.place for one in laid})
+            template = self._templates.ready(cast.task.snapshot, cast.arm.overlay, additions)
             assets = self._assets(cast.arm)
             image = self._image(cast.task.image, pulse)
             disk = self._disks.make(cast.task.limits, folder.owner)
@@ -185,7 +192,8 @@ class CellLine:
                 folder.prepare(disk)
                 folder.note.write_bytes(canonical_json(attempt.claimed.lease))
                 copy_tree(template.path, template.listing, folder.workspace, folder.owner)
-        boxes = Boxes(self._ports.sandbox, self._place.slot, folder, pulse.must_stop, image)
+        shared = tuple(Bind(one.source, one.place) for one in laid)
+        boxes = Boxes(self._ports.sandbox, self._place.slot, folder, pulse.must_stop, image, shared)
         beginning = Beginning(template.tree, template.path / GIT_FOLDER)
         if cast.task.setup is not None:
             with attempt.stage("setup"):
@@ -199,6 +207,7 @@ class CellLine:
             sessions = cast.program.perform(cast.prompt, cell_sessions)
         with attempt.stage("collect"):
             left = look_at(folder.workspace, pulse.check)
+            ensure_untouched(laid, beginning.tree, None if isinstance(left, BrokenBound) else left)
             churn = collect(attempt, beginning, folder, left)
         with attempt.stage("verify"):
             verify = checks.verify()

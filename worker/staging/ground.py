@@ -3,6 +3,7 @@
     <root>/templates/<key>/           sanitised workspaces, made once a host
     <root>/kits/<digest>/             sources of ours that a check sees, laid out once a host
     <root>/assets/<digest>/           folders that arms bring, laid out once a host
+    <root>/dependencies/<digest>/     folders that tasks bring, laid out once a host
     <root>/cells/<area>/<cell>/       one cell's home, workspace and output
     <root>/stage/<area>/<stage>/      an oracle's hidden files, while it runs
     <root>/disks/<area>/<disk>/       a cell's disk, where its task asks for one: workspace, home, output are there then
@@ -47,6 +48,7 @@ _STAGE = "stage"
 _TEMPLATES = "templates"
 _KITS = "kits"
 _ASSETS = "assets"
+_DEPENDENCIES = "dependencies"
 _DISKS = "disks"
 _IMAGES = "images"
 NOTE = "lease.json"
@@ -133,6 +135,7 @@ class Ground:
 
     def __init__(self, root: Path) -> None:
         self.templates = templates_below(root)
+        self.dependencies = dependencies_below(root)
         self._root = root
         prepare_root(root)
         self._held = claim(root / _CELLS, lambda area: area.mkdir(mode=0o711))
@@ -185,6 +188,11 @@ def templates_below(root: Path) -> Path:
     return root / _TEMPLATES
 
 
+def dependencies_below(root: Path) -> Path:
+    """Name the folder of the host's dependencies."""
+    return root / _DEPENDENCIES
+
+
 def prepare_root(root: Path) -> None:
     """Make the work root's folders, so that a slot's user can pass through but not list them.
 
@@ -198,6 +206,7 @@ def prepare_root(root: Path) -> None:
         (_STAGE, 0o711),
         (_KITS, 0o711),
         (_ASSETS, 0o711),
+        (_DEPENDENCIES, 0o711),
         (_DISKS, 0o711),
         (_TEMPLATES, 0o700),
     ):

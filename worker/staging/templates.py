@@ -9,6 +9,7 @@ from farm.model import Digest, Overlay, Snapshot, canonical_json, matches_any
 from farm.ports import BlobStore
 from sandbox.locks import Held
 from worker.kept import Kept
+from worker.staging.additions import Additions
 from worker.staging.placing import place_once
 from worker.staging.using import use
 from worker.trees.archive import unpack
@@ -20,6 +21,7 @@ from worker.trees.scan import Found, Tree, listing, scan
 _FORMAT = 2
 """Raised when templates of the same inputs are made differently, so that old ones are not taken for new."""
 _MOST_TREES = 64
+_NONE = Additions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +43,16 @@ class Templates:
         self._known: Kept[tuple[str, int, int], Template] = Kept(_MOST_TREES)
         self._held: Held | None = None
 
-    def ready(self, snapshot: Snapshot, overlay: Overlay | None) -> Template:
-        """Give the template of the snapshot under the overlay, making it when this host has none.
+    def ready(self, snapshot: Snapshot, overlay: Overlay | None, additions: Additions = _NONE) -> Template:
+        """Give the template of the snapshot, with additions, under the overlay, making it when this host has none.
 
         It stays until `release`. Raises SpecError for a tar that a workspace can't be made of, or an overlay outside
         its boundary.
         """
         self.release()
-        path = self._root / _key(snapshot, overlay)
+        path = self._root / _key(snapshot, overlay, additions)
         while self._held is None:
-            place_once(path, self._drafts, lambda draft: self._fill(draft, snapshot, overlay))
+            place_once(path, self._drafts, lambda draft: self._fill(draft, snapshot, overlay, additions))
             self._held = use(path)  # None: it was dropped in between, as the disk is short
         status = os.fstat(self._held.descriptor)
         return self._known.get_or(
@@ -63,8 +65,9 @@ class Templates:
             self._held.close()
             self._held = None
 
-    def _fill(self, draft: Path, snapshot: Snapshot, overlay: Overlay | None) -> None:
+    def _fill(self, draft: Path, snapshot: Snapshot, overlay: Overlay | None, additions: Additions) -> None:
         _unpack(self._blobs.get(snapshot.tree), draft, "the task's snapshot")
+        additions.lay(draft, draft.with_name(f"{draft.name}-copy"), self._blobs)
         if overlay is not None and overlay.files is not None:
             self._lay(overlay.files, overlay.boundary, draft)
         commit_everything(draft)
@@ -102,7 +105,7 @@ def _replace(source: Path, root: Path, path: str) -> None:
     source.replace(target)
 
 
-def _key(snapshot: Snapshot, overlay: Overlay | None) -> str:
+def _key(snapshot: Snapshot, overlay: Overlay | None, additions: Additions) -> str:
     files = overlay.files if overlay is not None else None
     boundary = overlay.boundary if overlay is not None and files is not None else ()
-    return Digest.of(canonical_json([_FORMAT, snapshot.tree, files, *boundary]))
+    return Digest.of(canonical_json([_FORMAT, snapshot.tree, files, *boundary, *additions.key]))
