@@ -1,11 +1,15 @@
 """An HTTP proxy in front of an S3 server that does, or undoes, what a bad network or a bad server would."""
 
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from typing_extensions import override
 
 _OURS = {"connection", "transfer-encoding", "expect"}
 
@@ -43,6 +47,12 @@ class Proxy(ThreadingHTTPServer):
     @property
     def port(self) -> int:
         return int(self.server_address[1])
+
+    @override
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of a client that went away: it was killed, or cut off."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class _Relay(BaseHTTPRequestHandler):
