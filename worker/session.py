@@ -220,11 +220,13 @@ class OracleRequest:
     nonce: str
     """Random, told to the check alone (FARM_NONCE): what it reports counts only with it."""
     check: Callable[[tuple[str, ...], Mapping[str, str]], CheckResult]
-    """Run argv with extra environment in the verifier's sandbox, no session alive; its output becomes artifacts."""
+    """Run argv with extra environment in the verifier's sandbox, no session alive; `keep_output` keeps its output."""
     lend: Callable[[Kit], str]
     """Make a kit visible, read-only, to every check that follows; gives its folder inside the verifier's sandbox."""
     artifact: Callable[[str], bytes]
     """Give the bytes that a phase's session left as its artifact of that role; raises ArtifactError."""
+    numbers: frozenset[str] = frozenset()
+    """Names of the numbers that the plan's metrics read: what else a check reports is not kept without keep_output."""
 
 
 class Oracle(Protocol):

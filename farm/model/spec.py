@@ -52,6 +52,8 @@ class OracleSource(PluginSpec):
     """A hidden check; `files` is a folder, relative to the sweep file, that only the verifier sees."""
 
     files: str | None = None
+    keep_output: bool = False
+    """Store what the check writes, and its own words about an answer: both may hold the hidden files' bytes."""
     workspace: WorkspaceMode = WorkspaceMode.READ_ONLY
     limits: CheckLimits = CheckLimits()
 

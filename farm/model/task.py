@@ -74,6 +74,8 @@ class OracleSpec(Value):
     kind: Name
     options: dict[str, JsonValue] = {}
     files: Digest | None = None
+    keep_output: bool = False
+    """Store what its check writes and says of itself, where a candidate's code may have copied the hidden files to."""
     workspace: WorkspaceMode = WorkspaceMode.READ_ONLY
     limits: CheckLimits = CheckLimits()
 

@@ -173,6 +173,7 @@ def _task(blobs: BlobStore, task: TaskSpec, read: TaskInput, snapshot: Snapshot)
             kind=read.oracle.name,
             options=read.oracle.options,
             files=None if read.oracle_files is None else blobs.put(read.oracle_files),
+            keep_output=task.oracle.keep_output,
             workspace=task.oracle.workspace,
             limits=task.oracle.limits,
         ),

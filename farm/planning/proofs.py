@@ -1,7 +1,8 @@
 """The sweep that proves tasks before a session is paid for: each is done by nobody, and by its reference solution.
 
 Its cells run as any others do, in the real sandbox. What must stay true: the tasks are those of the person's own plan,
-byte for byte, and nothing that the person pays for has a part in it.
+byte for byte, and nothing that the person pays for has a part in it. Only their oracles' words are kept: the person
+knows the hidden files, and nothing of such a sweep outlives its check.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,7 +12,7 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from farm.errors import SpecError, did_you_mean
-from farm.model import Arm, ArmRole, BreakerPolicy, Cell, Pin, Plan, PluginGroup, ReferenceSpec
+from farm.model import Arm, ArmRole, BreakerPolicy, Cell, Pin, Plan, PluginGroup, ReferenceSpec, Task
 from farm.planning.folder import pack_folder
 from farm.planning.freeze import plan_sweep
 from farm.planning.load import read_spec
@@ -40,7 +41,7 @@ def plan_proofs(path: Path, chosen: Sequence[str], blobs: BlobStore, plugins: Pl
     unknown = next((name for name in chosen if name not in specs), None)
     if unknown is not None:
         raise SpecError(f"{path} has no task {unknown!r}; {did_you_mean(unknown, specs)}")
-    tasks = tuple(task for task in plan.tasks if not chosen or task.id in chosen)
+    tasks = tuple(_heard(task) for task in plan.tasks if not chosen or task.id in chosen)
     nothing = _arm(NOTHING, [_says(_ANSWER)], plugins)
     references = {
         task.id: _reference(f"reference-{number}", wanted, _Source(path.parent, blobs, plugins))
@@ -58,6 +59,10 @@ def plan_proofs(path: Path, chosen: Sequence[str], blobs: BlobStore, plugins: Pl
         retry=plan.retry,
         breaker=BreakerPolicy(streak=0),
     )
+
+
+def _heard(task: Task) -> Task:
+    return task.model_copy(update={"oracle": task.oracle.model_copy(update={"keep_output": True})})
 
 
 def _cells(task: str, nothing: Arm, reference: Arm | None) -> Iterator[Cell]:

@@ -149,7 +149,7 @@ def test_b12_the_hidden_files_leave_nothing_in_the_workspace_and_are_not_in_it()
     farm = Farm(
         root=work_root() / "line",
         sandbox=bubblewrap(),
-        oracle=OracleSpec(kind="command", options={"argv": ["sh", "-c", check]}),
+        oracle=OracleSpec(kind="command", options={"argv": ["sh", "-c", check]}, keep_output=True),
         hidden={"secret": "hidden"},
     )
     line = farm.line()

@@ -98,7 +98,7 @@ def judged(files: Mapping[str, str], **options: Any) -> Farm:
         root=work_root() / "line",
         sandbox=bubblewrap(),
         script=[{"write": {"path": path, "text": text}} for path, text in files.items()],
-        oracle=OracleSpec(kind="pytest", options=options, workspace=WorkspaceMode.WRITABLE),
+        oracle=OracleSpec(kind="pytest", options=options, workspace=WorkspaceMode.WRITABLE, keep_output=True),
         hidden=HIDDEN,
     )
     line = farm.line()

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from farm.model import CheckRun, ExitKind, OracleFinding, ProcessExit, SessionReport, WorkspaceMode
+from farm.model import CheckRun, ExitKind, MetricSource, OracleFinding, ProcessExit, SessionReport, WorkspaceMode
 from sandbox.errors import SandboxError, SandboxUnhealthyError
 from sandbox.spec import Bind, Stream
 from worker.cell.attempt import Attempt
@@ -102,7 +102,8 @@ class Checks:
             is_writable = oracle.workspace is WorkspaceMode.WRITABLE
             workspace = self.boxes.folder.workspace
             result = self.boxes.run_check(CheckPlan(argv, env, workspace, oracle.limits, is_writable, tuple(beside)))
-            self._keep("oracle", result)
+            if oracle.keep_output:
+                self._keep("oracle", result)
             return result
 
         request = OracleRequest(
@@ -114,6 +115,7 @@ class Checks:
             check=check,
             lend=lend,
             artifact=self.attempt.artifact,
+            numbers=frozenset(one.key for one in self.cast.plan.metrics if one.source is MetricSource.ORACLE),
         )
         return self.cast.oracle.find(request)
 

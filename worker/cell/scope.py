@@ -18,11 +18,20 @@ def scope_finding(task: Task, before: Tree, left: Left, workspace: Path, check: 
     first = _broken(before, left, task.scope)
     can_differ = task.oracle.workspace is WorkspaceMode.WRITABLE and isinstance(left, Tree)
     second = _broken(before, look_at(workspace, check), task.scope) if can_differ else first
+    if not task.oracle.keep_output:
+        second = _hushed(second, first)
     return ScopeFinding(before_oracle=first, after_oracle=second)
 
 
 def _broken(before: Tree, left: Left, scope: Scope) -> tuple[str, ...]:
     return (left.told,) if isinstance(left, BrokenBound) else out_of_scope(before, left, scope)
+
+
+def _hushed(second: tuple[str, ...], first: tuple[str, ...]) -> tuple[str, ...]:
+    """Name nothing that the oracle's run made: candidate code can write a hidden file into the names of its own."""
+    named = tuple(line for line in second if line in first)
+    more = len(second) - len(named)
+    return (*named, f"{more} more, since the oracle ran") if more else named
 
 
 def out_of_scope(before: Tree, after: Tree, scope: Scope) -> tuple[str, ...]:

@@ -39,5 +39,5 @@ class CommandOracle:
             env["FARM_HIDDEN"] = request.hidden
         result = request.check(argv, env)
         if self._options.reads == "report":
-            return reported(result, request.nonce)
+            return reported(result, request)
         return OracleFinding(correct=result.exit.is_zero, answer_error=ending(result.exit), exit=result.exit)

@@ -29,6 +29,7 @@ _DISTRIBUTIONS = ("pytest", "iniconfig", "packaging", "pluggy", "pygments")
 _VERIFIER = "farm_verifier"
 _SCRIPTS = ("verify.py", "run_tests.py", "farm_must_fail.py")
 _INI = b"[pytest]\n"
+_NUMBERS = frozenset({"tests", "tests_run"})
 
 
 def _checked_entry(entry: str) -> str:
@@ -76,7 +77,7 @@ class PytestOracle:
         }
         argv = (options.python, "-I", "-S", "-B", f"{lent}/{_VERIFIER}/verify.py", json.dumps(order))
         result = request.check(argv, {"FARM_NONCE": request.nonce})
-        return reported(result, request.nonce)
+        return reported(result, request, _NUMBERS)
 
 
 @cache

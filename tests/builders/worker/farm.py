@@ -85,8 +85,8 @@ def a_tar(files: Mapping[str, str | bytes]) -> bytes:
 
 
 def says(*command: str) -> OracleSpec:
-    """An oracle that runs a shell line and reads its exit."""
-    return OracleSpec(kind="command", options={"argv": ["sh", "-c", *command]})
+    """An oracle that runs a shell line and reads its exit; what it writes is kept."""
+    return OracleSpec(kind="command", options={"argv": ["sh", "-c", *command]}, keep_output=True)
 
 
 @dataclass

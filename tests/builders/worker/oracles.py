@@ -20,7 +20,10 @@ TASK = Task(
 class Room:
     """A place where a check runs as told and artifacts are kept."""
 
-    def __init__(self, result: CheckResult | None = None, answer: str | None = "x") -> None:
+    def __init__(
+        self, result: CheckResult | None = None, answer: str | None = "x", *, keep_output: bool = False
+    ) -> None:
+        self.keep_output = keep_output
         self.result = result
         self.answer = answer
         self.asked: list[tuple[tuple[str, ...], Mapping[str, str]]] = []
@@ -45,7 +48,7 @@ class Room:
     def request(self) -> OracleRequest:
         session = SessionReport(name="work", exit=DONE, reason="success", final_answer=self.answer)
         return OracleRequest(
-            task=TASK,
+            task=TASK.model_copy(update={"oracle": TASK.oracle.model_copy(update={"keep_output": self.keep_output})}),
             sessions=(session,),
             workspace=Path("/nowhere"),
             hidden="/cell/.o-1",
@@ -53,4 +56,5 @@ class Room:
             check=self.check,
             lend=self.lend,
             artifact=self.artifact,
+            numbers=frozenset({"behaviours"}),
         )

@@ -13,6 +13,7 @@ from farm.model import (
 from tests.builders.worker.oracles import DONE, NONCE, Room
 from worker.oracles.answer import AnswerOracle
 from worker.oracles.command import CommandOracle
+from worker.oracles.finding_line import UNSAID
 from worker.session import CheckResult
 
 
@@ -88,9 +89,9 @@ def line(**report: Any) -> str:
     return f"FARM-FINDING {NONCE} {json.dumps(report)}\n"
 
 
-def found(stdout: str, **changes: Any) -> OracleFinding:
+def found(stdout: str, *, keep_output: bool = True, **changes: Any) -> OracleFinding:
     oracle = CommandOracle({"argv": ["python3", "{hidden}/check.py"], "reads": "report"})
-    return oracle.find(Room(a_result(stdout, **changes)).request())
+    return oracle.find(Room(a_result(stdout, **changes), keep_output=keep_output).request())
 
 
 def test_the_check_is_told_where_its_files_are_and_a_nonce() -> None:
@@ -122,6 +123,16 @@ def test_a_report_is_taken_at_its_word() -> None:
     assert (finding.correct, finding.numbers, finding.problem) == (True, {"behaviours": 3, "share": 0.5}, None)
     wrong = found(line(correct=False, error="price total is the count"), code=1)
     assert (wrong.correct, wrong.answer_error) == (False, "price total is the count")
+
+
+def test_a_checks_own_words_and_unasked_numbers_are_kept_only_where_the_task_says_so() -> None:
+    numbers = {"behaviours": 3, "secret": 1}
+    wrong = found(line(correct=False, error="sum is 3", numbers=numbers), keep_output=False)
+    assert (wrong.answer_error, wrong.problem, wrong.numbers) == (UNSAID, None, {"behaviours": 3})
+    stuck = found(line(correct=None, problem="no compiler"), keep_output=False)
+    assert (stuck.answer_error, stuck.problem) == (None, UNSAID)
+    malformed = found(line(correct=True).replace("}", ', "secret": 1, "secret": 2}'), keep_output=False)
+    assert malformed.answer_error == "the finding is malformed"
 
 
 def test_a_check_that_could_not_be_completed_is_no_answer() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from farm.errors import IntegrityError
 from tests.builders.worker.farm import a_tar
 from worker.staging.ground import Ground, Told, clear_leftovers
 from worker.staging.hidden import hidden_files
@@ -51,6 +52,16 @@ def test_only_what_a_dead_process_left_is_cleared(tmp_path: Path) -> None:
     assert list(tmp_path.glob("cells/*/*")) == [kept.path]
     assert len(list(tmp_path.glob("stage/*"))) == 1
     assert clear_leftovers(tmp_path, nobodys) == 0
+
+
+def test_hidden_files_that_are_not_what_they_were_raise_at_the_blocks_end(tmp_path: Path) -> None:
+    ground = Ground(tmp_path)
+    with (
+        pytest.raises(IntegrityError, match="changed while its check ran"),
+        hidden_files(ground, a_tar({"check.py": "x"}), ME) as files,
+    ):
+        (files.source / "check.py").write_text("y")
+    assert list(tmp_path.glob("stage/*/*")) == []
 
 
 def test_hidden_files_are_there_for_the_block_only_and_only_for_the_group(tmp_path: Path) -> None:
