@@ -177,7 +177,7 @@ class SweepSpec(Value):
     name: Name
     preset: PresetSpec | None = None
     tasks: tuple[TaskSpec, ...] = ()
-    arms: Annotated[tuple[ArmSpec, ...], Field(min_length=1)]
+    arms: tuple[ArmSpec, ...] = ()
     trials: Annotated[int, Field(ge=1, le=10_000)] = 1
     order: CellOrder = CellOrder.ROTATED
     seed: Annotated[int, Field(ge=0)] = 0

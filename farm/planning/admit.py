@@ -13,6 +13,8 @@ def cross_checks(spec: SweepSpec) -> Iterator[Problem]:
     """Yield every way in which the parts of `spec` don't fit together."""
     if not spec.tasks:
         yield Problem(("tasks",), "there is no task; add one, or name a preset")
+    if not spec.arms:
+        yield Problem(("arms",), "there is no arm; add one, or name a preset that has some")
     yield from _twice("tasks", "id", [task.id for task in spec.tasks])
     yield from _twice("arms", "name", [arm.name for arm in spec.arms])
     yield from _twice("metrics", "name", [metric.name for metric in spec.metrics])

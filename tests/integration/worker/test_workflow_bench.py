@@ -1,0 +1,106 @@
+"""The workflow benchmark's arms, planned from a sweep file and run in a real sandbox by scripted sessions."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from farm.model import Evidence, Outcome, Ticket, canonical_json, parse_record, sweep_id
+from farm.model.keys import outcome_key, plan_key
+from farm.planning import plan_sweep
+from farm.plugins import Plugins
+from tests.builders.planning import a_repository
+from tests.builders.worker.farm import GIVEN, Farm
+from tests.builders.worker.working import Make
+from worker.tasks import carry
+
+KNOWN = Plugins({**GIVEN, "sandboxes": {"bubblewrap": object}})
+PLANS = [{"write": {"path": "docs/plans/fix.md", "text": "1. Fix it.\n"}}, {"skill": {"name": "plan"}}]
+WORKS = [
+    {"run": {"command": "cat .claude/skills/work/SKILL.md >done 2>/dev/null || echo plain >done"}},
+    {"skill": {"name": "work"}},
+]
+REVIEWS = [
+    {"run": {"command": "echo '{}' >$FARM_OUT/review/review.json; touch new", "must_succeed": False}},
+    {"skill": {"name": "ce:review"}},
+]
+AGENT = {"kind": "scripted", "scripts": {"*/plan": PLANS, "*/work": WORKS, "*/review": REVIEWS}}
+
+
+def a_sweep(folder: Path, **preset: Any) -> Path:
+    a_repository(folder / "repo", {"a.txt": "one\n"})
+    for name, text in (("skills", "Work.\n"), ("better", "Work well.\n")):
+        (folder / name / ".claude/skills/work").mkdir(parents=True)
+        (folder / name / ".claude/skills/work/SKILL.md").write_text(text)
+    (folder / "ce").mkdir()
+    (folder / "ce/plugin.json").write_text("{}")
+    task = {
+        "id": "fix",
+        "repository": {"path": "repo"},
+        "prompt": "Fix it.",
+        "oracle": {"kind": "command", "argv": ["sh", "-c", "test -e done"]},
+    }
+    preset |= {"kind": "workflow-bench", "agent": AGENT, "skill_files": "skills"}
+    preset["comparator"] = {"name": "ce", "folder": "ce", "agent": {"denied_tools": []}}
+    (folder / "sweep.yaml").write_text(yaml.safe_dump({"name": "bench", "tasks": [task], "preset": preset}))
+    return folder / "sweep.yaml"
+
+
+def outcomes(farm: Farm, sweep: Path) -> dict[str, Outcome]:
+    """Run every cell of the sweep, each in a line of its own."""
+    plan = plan_sweep(sweep, farm.blobs, KNOWN)
+    name = sweep_id(plan.name, plan.digest, 1)
+    farm.records.create(plan_key(name), canonical_json(plan))
+    farm.leases.open_sweep(name)
+    found: dict[str, Outcome] = {}
+    line = farm.line()
+    for index, cell in enumerate(plan.cells):
+        carry(line, Ticket(sweep=name, plan=plan.digest, cell=cell.id, index=index, attempt=1))
+        body = farm.records.read(outcome_key(name, cell.id, 1))
+        assert body is not None
+        found[cell.arm] = parse_record(Outcome, body, cell.id)
+    line.close()
+    return found
+
+
+def proven(outcome: Outcome) -> Evidence:
+    assert outcome.evidence is not None, outcome.fault
+    return outcome.evidence
+
+
+@pytest.mark.parametrize(
+    ("arms", "answers"),
+    [
+        (["workflow", "ce-workflow", "ce-workflow-direct"], {True}),
+        (["review", "ce-review"], {False}),
+    ],
+)
+def test_incumbents_and_comparators_use_their_skills(
+    farm: Make, tmp_path: Path, arms: list[str], answers: set[bool]
+) -> None:
+    found = outcomes(farm(), a_sweep(tmp_path, arms=arms))
+    evidence = {arm: proven(outcome) for arm, outcome in found.items()}
+    assert {session.problem for one in evidence.values() for session in one.sessions} == {None}
+    assert {one.oracle.correct for one in evidence.values()} == answers  # a review leaves the workspace as it was
+    kept = {arm: {one.role for one in outcome.artifacts} for arm, outcome in found.items()}
+    assert all(("review" in roles) == arm.endswith("review") for arm, roles in kept.items())
+
+
+def test_baselines_are_denied_their_skill_and_work_without_the_incumbents_files(farm: Make, tmp_path: Path) -> None:
+    found = outcomes(farm(), a_sweep(tmp_path, arms=["baseline", "baseline-nomcp"]))
+    for evidence in map(proven, found.values()):
+        (session,) = evidence.sessions
+        assert (session.reason, evidence.oracle.correct) == ("permission_denied", True)
+
+
+def test_a_candidate_differs_from_its_incumbent_by_the_overlay_alone(farm: Make, tmp_path: Path) -> None:
+    cell = farm()
+    found = outcomes(cell, a_sweep(tmp_path, overlay="better"))
+    digests = {arm: {one.role: one.digest for one in outcome.artifacts}["patch"] for arm, outcome in found.items()}
+    assert sorted(digests) == [
+        *("candidate-workflow", "candidate-workflow-direct", "workflow", "workflow-direct"),
+    ]
+    assert all(proven(outcome).oracle.correct for outcome in found.values())
+    assert b"+Work.\n" in cell.blobs.get(digests["workflow"])
+    assert b"+Work well.\n" in cell.blobs.get(digests["candidate-workflow"])
