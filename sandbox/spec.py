@@ -23,6 +23,14 @@ class Bind:
     writable: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Scratch:
+    """An empty folder in memory, the guest's, over a folder that lies below a read-only bind's target."""
+
+    target: str
+    size_bytes: int
+
+
 TMP = "/tmp"  # noqa: S108 (a name inside the sandbox)
 """A guest's temporary folder: a tmpfs of `tmp_bytes`, or what a bind puts in its place."""
 
@@ -120,6 +128,8 @@ class SandboxSpec:
     """Whose root file system it has, by digest, instead of the backend's own; see `Sandbox.images`."""
     tools: ToolRoom | None = None
     servers: ServerRoom | None = None
+    scratch: tuple[Scratch, ...] = ()
+    """A tool room has its own; a server room has none."""
 
 
 class Stream(StrEnum):

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from sandbox.spec import DOOR, TMP, Bind, SandboxSpec
+from sandbox.spec import DOOR, TMP, Bind, SandboxSpec, Scratch
 
 GUEST_ID = 1000
 INIT = "/.init"
@@ -70,6 +70,7 @@ def options(spec: SandboxSpec, host: HostLayout, fds: PlanFds) -> tuple[str, ...
         *_system(host),
         *_private(spec),
         *_binds(spec.binds, fds.sources),
+        *_scratch(spec.scratch),
         *(() if spec.door is None else ("--ro-bind", str(spec.door.socket), DOOR)),
         *("--remount-ro", "/", "--chdir", spec.cwd, "--json-status-fd", str(fds.status)),
         *(() if fds.seccomp is None else ("--seccomp", str(fds.seccomp))),
@@ -159,6 +160,11 @@ def _binds(binds: tuple[Bind, ...], sources: tuple[int, ...]) -> Iterator[str]:
             yield from (f"{option}-fd", str(sources[number]), bind.target)
         else:
             yield from (option, str(bind.source), bind.target)
+
+
+def _scratch(scratch: tuple[Scratch, ...]) -> Iterator[str]:
+    for one in scratch:
+        yield from ("--size", str(one.size_bytes), "--perms", "0755", "--tmpfs", one.target)
 
 
 def _parents(target: str) -> list[str]:

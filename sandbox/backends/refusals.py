@@ -40,6 +40,7 @@ def refuse_unsafe(spec: SandboxSpec) -> None:
     _refuse_nesting([*targets, DOOR])
     for bind in spec.binds:
         _refuse_links("bind source", bind.source)
+    _refuse_scratch(spec)
     if spec.door is not None:
         _refuse_door(spec.door)
 
@@ -109,6 +110,24 @@ def _refuse_nesting(targets: list[str]) -> None:
             raise SandboxRefusedError(f"two binds have the target {upper!r}")
         if _is_at_or_below(lower, upper):
             raise SandboxRefusedError(f"bind target {lower!r} is inside the bind {upper!r}; make them siblings")
+
+
+def _refuse_scratch(spec: SandboxSpec) -> None:
+    """Keep scratch to folders of read-only binds, where no guest can have planted a link."""
+    for one in spec.scratch:
+        _refuse_path("scratch", one.target)
+        if one.size_bytes <= 0:
+            raise SandboxRefusedError(f"scratch {one.target!r} has {one.size_bytes} bytes; it must be more than 0")
+        bind = next((bind for bind in spec.binds if one.target.startswith(f"{bind.target}/")), None)
+        if bind is None or bind.writable:
+            raise SandboxRefusedError(f"scratch {one.target!r} is below no read-only bind")
+        place = bind.source / one.target.removeprefix(f"{bind.target}/")
+        _refuse_links("scratch", place)
+        if not place.is_dir():
+            raise SandboxRefusedError(f"scratch {one.target!r} is no folder in its bind")
+    for upper, lower in pairwise(sorted((one.target for one in spec.scratch), key=lambda target: target.split("/"))):
+        if _is_at_or_below(lower, upper):
+            raise SandboxRefusedError(f"scratch {lower!r} is inside the scratch {upper!r}; make them siblings")
 
 
 def _is_at_or_below(path: str, folder: str) -> bool:

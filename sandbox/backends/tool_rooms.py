@@ -180,6 +180,7 @@ def _inside(spec: SandboxSpec, room: _Wanted, entry: Bind) -> SandboxSpec:
         door=None,
         tools=None,
         servers=None,
+        scratch=() if room.is_sealed else spec.scratch,
         stdin=b"",
     )
 

@@ -54,6 +54,8 @@ class UnsafeHost:
         """Run `spec` to its end, as `Sandbox.run` says of everything but containment."""
         if spec.door is not None or spec.tools is not None or spec.servers is not None:
             raise SandboxRefusedError("the sandbox unsafe-host has no door and no rooms: use bubblewrap for these")
+        if spec.scratch:
+            raise SandboxRefusedError("the sandbox unsafe-host mounts nothing, and no scratch: use bubblewrap for it")
         refusals.refuse_image(spec, "unsafe-host")
         refusals.refuse_entries(spec)
         refusals.refuse_unsafe(spec)

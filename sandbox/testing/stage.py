@@ -38,6 +38,7 @@ class Guarantee(StrEnum):
     NO_NETWORK = "there is no network but loopback"
     DOOR = "a door is the one way out"
     ROOMS = "a tool room and a server room run beside it what it hands over, without its door"
+    SCRATCH = "an empty folder in memory may stand over one of a read-only bind"
     SIZED_TMP = "the place for temporary files is private and has a size"
     CONTAINED = "preflight proves containment"
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from sandbox.errors import SandboxCommandError, SandboxRefusedError
-from sandbox.spec import DOOR, Bind, ExitKind, Stream
+from sandbox.spec import DOOR, Bind, ExitKind, Scratch, Stream
 from sandbox.testing.rooms import RoomsConformance
 from sandbox.testing.stage import LIMITS, OUT, Guarantee, Heard, is_raised, script
 
@@ -214,6 +214,38 @@ class SandboxConformance(RoomsConformance):
         write = f"dd if=/dev/zero of={name}$n bs={_PIECE_BYTES} count=1"
         clear = f"rm {name}*; " if Guarantee.SIZED_TMP in self.lacks else ""
         return f"for n in $(seq {pieces}); do {write}; done; {clear}exit 3"
+
+    def test_scratch_is_an_empty_folder_of_a_size_in_a_bind_that_stays_read_only(self) -> None:
+        (self.folder / "deps/cache").mkdir(parents=True)
+        (self.folder / "deps/cache/old").touch()
+        fills = "dd if=/dev/zero of=large bs=65536 count=40"
+        text = f"cd /cell/deps/cache && ls && echo new >new && cat new && ! touch ../other && ! {fills}"
+        deps = Bind(self.folder / "deps", "/cell/deps")
+        spec = replace(script(text, deps), scratch=(Scratch("/cell/deps/cache", 1 << 20),))
+        heard = Heard()
+        if Guarantee.SCRATCH in self.lacks:
+            assert is_raised(SandboxRefusedError, partial(self.run, spec))
+            return
+        assert self.run(replace(spec, limits=replace(LIMITS, file_size_bytes=1 << 24)), heard).code == 0
+        assert (heard.stdout, b"Read-only file system" in heard.stderr) == (b"new\n", True)
+        assert [path.name for path in (self.folder / "deps").rglob("*")] == ["cache", "old"]
+
+    def test_scratch_where_a_guest_may_have_planted_a_link_is_refused(self) -> None:
+        (self.folder / "deps").mkdir()
+        (self.folder / "deps/link").symlink_to("/etc")
+        read_only = Bind(self.folder / "deps", "/cell/deps")
+        for bind, target in (
+            (self.out(), f"{OUT}/cache"),
+            (read_only, "/cell/deps/link"),
+            (read_only, "/cell/deps/absent"),
+            (read_only, "/cell/deps"),
+            (read_only, "/cell/deps/../x"),
+            (read_only, "/cell/other"),
+        ):
+            spec = replace(script("", bind), scratch=(Scratch(target, 1 << 20),))
+            assert is_raised(SandboxRefusedError, partial(self.run, spec))
+            if bind.writable:
+                (self.folder / "out-0").rmdir()
 
     def test_a_command_that_is_not_there_is_told_apart(self) -> None:
         spec = replace(script(""), argv=("/nowhere/command",))

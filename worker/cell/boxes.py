@@ -8,8 +8,9 @@ from farm.model import ExitKind, Limits, ProcessExit, ProcessLimits
 from sandbox import spec
 from sandbox.disk import DISK, Disk
 from sandbox.errors import SandboxCommandError
-from sandbox.spec import TMP, Bind, Door, Exit, Sandbox, SandboxSpec, ServerRoom, Sink, Stream, ToolRoom
+from sandbox.spec import TMP, Bind, Door, Exit, Sandbox, SandboxSpec, Scratch, ServerRoom, Sink, Stream, ToolRoom
 from worker.session import HOME, OUT, WORKSPACE, CheckResult, Launch
+from worker.staging.dependencies import Laid
 from worker.staging.disks import is_full
 from worker.staging.ground import CellFolder
 
@@ -55,8 +56,8 @@ class Boxes:
     must_stop: Callable[[], bool]
     image: str | None = None
     """Whose root they have, where the task brings one."""
-    shared: tuple[Bind, ...] = ()
-    """What all of them see, read-only: the task's dependencies."""
+    shared: tuple[Laid, ...] = ()
+    """What all of them see: the task's dependencies."""
 
     def run_session(self, session: SessionBox, sink: Sink) -> Exit:
         """Run an agent: a home, a workspace and an output folder of its own, and no network but its door."""
@@ -66,7 +67,7 @@ class Boxes:
             Bind(self.folder.workspace, WORKSPACE, writable=session.is_writable),
             Bind(self.folder.out, OUT, writable=True),
             *session.beside,
-            *self.shared,
+            *(one.bind for one in self.shared),
             *(() if session.tmp is None else (Bind(session.tmp, TMP, writable=True),)),
         )
         box = SandboxSpec(
@@ -77,6 +78,7 @@ class Boxes:
             env={**launch.env, "FARM_OUT": OUT},
             stdin=launch.stdin,
             slot=self.slot,
+            scratch=self._scratch(),
             image=self.image,
             door=session.door,
             tools=ToolRoom(self.folder.new_socket()) if launch.runs_tools else None,
@@ -93,11 +95,12 @@ class Boxes:
         bind = Bind(plan.workspace, WORKSPACE, writable=plan.is_writable)
         box = SandboxSpec(
             argv=plan.argv,
-            binds=(bind, *plan.beside, *self.shared),
+            binds=(bind, *plan.beside, *(one.bind for one in self.shared)),
             limits=_limits(plan.limits),
             cwd=WORKSPACE,
             env=plan.env,
             slot=self.slot,
+            scratch=self._scratch(),
             image=self.image,
         )
         output = {stream: bytearray() for stream in Stream}
@@ -114,6 +117,9 @@ class Boxes:
             ended = Exit(kind=spec.ExitKind.EXITED, code=_NOT_FOUND, wall_s=0.0)
         out, err = (bytes(output[stream]) for stream in (Stream.STDOUT, Stream.STDERR))
         return CheckResult(process_exit(ended), out, err, ended.cut)
+
+    def _scratch(self) -> tuple[Scratch, ...]:
+        return tuple(scratch for one in self.shared for scratch in one.scratch)
 
     def _run(self, box: SandboxSpec, sink: Sink, written: Path | None) -> Exit:
         disk = None if written is None else self.folder.disk_of(written)

@@ -28,7 +28,6 @@ from farm.model import (
     sandbox_need,
 )
 from sandbox.errors import SandboxRefusedError, SandboxUnhealthyError
-from sandbox.spec import Bind
 from worker.cell.attempt import Attempt, Finding
 from worker.cell.boundary import Boundary, held_to_work
 from worker.cell.boxes import Boxes
@@ -192,8 +191,7 @@ class CellLine:
                 folder.prepare(disk)
                 folder.note.write_bytes(canonical_json(attempt.claimed.lease))
                 copy_tree(template.path, template.listing, folder.workspace, folder.owner)
-        shared = tuple(Bind(one.source, one.place) for one in laid)
-        boxes = Boxes(self._ports.sandbox, self._place.slot, folder, pulse.must_stop, image, shared)
+        boxes = Boxes(self._ports.sandbox, self._place.slot, folder, pulse.must_stop, image, laid)
         beginning = Beginning(template.tree, template.path / GIT_FOLDER)
         if cast.task.setup is not None:
             with attempt.stage("setup"):

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from farm.errors import IntegrityError
-from farm.model import Dependency, Digest
+from farm.model import MIB, Dependency, Digest
 from farm.ports import BlobStore
 from sandbox.locks import Held
+from sandbox.spec import Bind, Scratch
 from worker.kept import Kept
 from worker.session import dependency_path
 from worker.staging.additions import fetch
@@ -21,6 +22,7 @@ from worker.staging.using import use
 from worker.trees.scan import Tree, listing
 
 _MOST_MARKS = 64
+SCRATCH_BYTES = 64 * MIB
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,12 @@ class Laid:
     """Where the workspace has the link that leads there."""
     mark: str
     """Of every entry's status, its times of change included."""
-    scratch: tuple[str, ...] = ()
+    scratch: tuple[Scratch, ...] = ()
+    """What of it is empty and writable in each sandbox."""
+
+    @property
+    def bind(self) -> Bind:
+        return Bind(self.source, self.place)
 
 
 class Dependencies:
@@ -61,7 +68,9 @@ class Dependencies:
         self._held.callback(held.close)
         status = path.stat()
         mark = self._marks.get_or((path.name, status.st_ino, status.st_mtime_ns), lambda: mark_of(path))
-        return Laid(path, dependency_path(number, one.target), one.target, mark, one.scratch)
+        place = dependency_path(number, one.target)
+        scratch = tuple(Scratch(f"{place}/{folder}", SCRATCH_BYTES) for folder in one.scratch)
+        return Laid(path, place, one.target, mark, scratch)
 
     def _placed(self, path: Path, digest: Digest) -> Held:
         while True:

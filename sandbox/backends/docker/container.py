@@ -95,4 +95,6 @@ def _tmpfs(spec: SandboxSpec, owner: tuple[int, int]) -> Mapping[str, str]:
         made[TMP] = f"{common},mode=1777,size={spec.limits.tmp_bytes}"
     if not is_home_bound(spec):
         made[spec.home] = f"{common},mode=0700,size={_SMALL_BYTES},uid={owner[0]},gid={owner[1]}"
+    for one in spec.scratch:
+        made[one.target] = f"{common},mode=0755,size={one.size_bytes},uid={owner[0]},gid={owner[1]}"
     return made

@@ -57,6 +57,26 @@ def test_nobody_in_a_sandbox_can_write_into_a_dependency(bringing: Make, run: Ru
     assert evidence.oracle.correct is True
 
 
+def test_a_cache_in_a_dependency_is_empty_and_writable_in_each_sandbox_and_nowhere_else(farm: Make, run: Run) -> None:
+    store = farm().store
+    files = store.blobs.put(a_tar({**PACKAGE, ".vite-temp/old": "old\n"}))
+    modules = Dependency(files=files, target="node_modules", scratch=(".vite-temp",))
+    cache = "node_modules/.vite-temp"
+    line = f"test $(ls {cache} | wc -l) = 0 && echo 1 >{cache}/x && ! echo 1 >node_modules/y"
+    cell = farm(
+        {"run": {"command": line, "must_succeed": True}},
+        {"tool_run": {"command": f"{line} && echo 1 >tool"}},
+        store=store,
+        task={"dependencies": (modules,)},
+        oracle=says(f"{line} && test -e tool"),
+    )
+    run(cell)
+    evidence = cell.outcome().evidence
+    assert evidence is not None, cell.outcome().fault
+    assert evidence.oracle.correct is True
+    assert evidence.churn == Churn(files=1, added_lines=1, removed_lines=0, binary_files=0)
+
+
 @pytest.mark.parametrize(
     "line",
     [
