@@ -26,6 +26,8 @@ class Audit:
     """What could not be computed again here, and why; its digest was checked all the same."""
     records: int
     blobs: int
+    suspicions: tuple[str, ...] = ()
+    """What is odd among the cells, though every byte is what was sealed."""
 
     @property
     def is_sound(self) -> bool:
@@ -38,6 +40,7 @@ class Notebook:
 
     flaws: set[Flaw] = field(default_factory=set)
     unchecked: set[Flaw] = field(default_factory=set)
+    suspicions: tuple[str, ...] = ()
 
     def flaw(self, where: str, problem: str) -> None:
         self.flaws.add(Flaw(where, problem))

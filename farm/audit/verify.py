@@ -18,6 +18,7 @@ from farm.audit.links import Links
 from farm.audit.reader import Read, Reader
 from farm.audit.rebuild import Rebuild, Remake, Settled
 from farm.errors import SpecError
+from farm.gates.contamination import contaminations
 from farm.gates.protocol import GateSource
 from farm.model import (
     CellId,
@@ -113,6 +114,7 @@ class _Verification:
             unchecked=tuple(sorted(self.notebook.unchecked)),
             records=len(self.reader.digests),
             blobs=len(blobs),
+            suspicions=self.notebook.suspicions,
         )
 
     def _made_keys(self) -> frozenset[str]:
@@ -247,13 +249,15 @@ class _Verification:
                 settlement=Settlement() as settlement,
                 cleanup=CleanupRecord() as cleanup,
             ) if not self._is_damaged(plan, head):
+                table = tabulate_walked(plan, close, settlement, cleanup, cells)
+                self.notebook.suspicions = tuple(found.sentence for found in contaminations(table.rows))
                 settled = Settled(
                     sweep=self.sweep,
                     plan=plan,
                     opening=opening,
                     settlement=settlement,
                     cleanup=cleanup,
-                    table=tabulate_walked(plan, close, settlement, cleanup, cells),
+                    table=table,
                 )
                 Rebuild(settled, self.reader, self.links).run(self.gates, self.remake)
             case _:

@@ -17,6 +17,7 @@ def _lines(audit: Audit) -> list[str]:
     lines = [f"FLAW  {flaw.where}: {flaw.problem}" for flaw in audit.flaws]
     lines += [f"note  {left.where}: not computed again: {left.problem}" for left in audit.unchecked]
     lines += [f"note  {key}: not sealed and not counted" for key in audit.uncounted]
+    lines += [f"note  {suspicion}" for suspicion in audit.suspicions]
     if audit.is_sound:
         lines.append(f"{audit.sweep}: sound; {audit.records} records and {audit.blobs} blobs are what was sealed")
     return lines
@@ -29,6 +30,7 @@ def _document(audit: Audit) -> dict[str, JsonValue]:
         "flaws": [{"where": flaw.where, "problem": flaw.problem} for flaw in audit.flaws],
         "unchecked": [{"where": left.where, "why": left.problem} for left in audit.unchecked],
         "uncounted": list(audit.uncounted),
+        "suspicions": list(audit.suspicions),
         "records": audit.records,
         "blobs": audit.blobs,
     }

@@ -1,8 +1,9 @@
 """From the settled sweep to the report's value: pure, so that the same records give the same report."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
+from farm.gates.contamination import Contamination, contaminations
 from farm.gates.table import Row
 from farm.model import (
     Artifact,
@@ -40,6 +41,7 @@ from farm.reporting.text import one_line
 
 _WORST_FIRST = (Decision.FAIL, Decision.INCONCLUSIVE, Decision.PASS)
 _ANSWER = 400
+_MOST_ALARMS = 5
 
 
 def build(source: ReportInput) -> Report:
@@ -52,6 +54,7 @@ def build(source: ReportInput) -> Report:
     for line in lines:
         cells[line.arm].append(line)
     by_task = task_lines(source.table)
+    alike = contaminations(source.table.rows)
     by_label = label_lines(source.plan.tasks, by_task)
     return Report(
         sweep=source.sweep,
@@ -66,9 +69,10 @@ def build(source: ReportInput) -> Report:
         savings=saving_lines(source.plan.arms, by_task),
         labels=by_label,
         crossings=crossings(by_label),
+        contaminations=alike,
         metrics=metric_lines(source.table),
         cells=lines,
-        provenance=_provenance(source),
+        provenance=_provenance(source, alike),
     )
 
 
@@ -207,7 +211,7 @@ def _silent_attempt(number: int, left: tuple[Artifact, ...]) -> AttemptLine:
     )
 
 
-def _provenance(source: ReportInput) -> Provenance:
+def _provenance(source: ReportInput, alike: Sequence[Contamination]) -> Provenance:
     outcomes = [outcome for found in source.outcomes.values() for outcome in found]
     facts = Counter(canonical_json(outcome.evidence.sandbox) for outcome in outcomes if outcome.evidence)
     by_text = {
@@ -223,7 +227,7 @@ def _provenance(source: ReportInput) -> Provenance:
         submitted_by=one_line(source.opening.submitted_by, most=120),
         sandbox=source.plan.sandbox,
         sandboxes=sandboxes,
-        warnings=_warnings(source, sandboxes),
+        warnings=(*_warnings(source, sandboxes), *_alarms(alike)),
         hosts=tuple(sorted({one_line(outcome.host, most=80) for outcome in outcomes})),
         opened_at=source.opening.opened_at,
         closed_at=source.close.closed_at,
@@ -234,6 +238,12 @@ def _provenance(source: ReportInput) -> Provenance:
         cleanup_complete=source.cleanup.complete,
         cleanup_problems=tuple(one_line(problem) for problem in source.cleanup.problems),
     )
+
+
+def _alarms(alike: Sequence[Contamination]) -> Iterator[str]:
+    yield from (found.sentence for found in alike[:_MOST_ALARMS])
+    if len(alike) > _MOST_ALARMS:
+        yield f"And {len(alike) - _MOST_ALARMS} more groups of cells left the same change; report.json names them."
 
 
 def _warnings(source: ReportInput, sandboxes: tuple[SandboxFacts, ...]) -> tuple[str, ...]:

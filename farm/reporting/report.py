@@ -10,6 +10,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
+from farm.gates.contamination import Contamination
 from farm.gates.health import HealthStatus
 from farm.model import (
     ArmRole,
@@ -212,6 +213,8 @@ class Report(Value):
     """Of tasks that have a label; in the order in which the tasks name them."""
     crossings: tuple[Crossing, ...]
     """Where along the labels an arm begins to beat another."""
+    contaminations: tuple[Contamination, ...]
+    """Arms of one task and trial that left the same change."""
     metrics: tuple[MetricLine, ...]
     cells: tuple[CellLine, ...]
     provenance: Provenance

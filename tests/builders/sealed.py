@@ -13,6 +13,7 @@ from farm.model import (
     Artifact,
     AttemptCleanup,
     Cell,
+    Churn,
     Claim,
     Digest,
     Evidence,
@@ -135,6 +136,7 @@ def _evidence(plan: Plan, cell: Cell) -> Evidence:
         sessions=(a_session(tool_calls={"Bash": calls}),),
         oracle=OracleFinding(correct=True),
         scope=ScopeFinding(),
+        churn=Churn(files=1, added_lines=60, removed_lines=0, binary_files=0),
         metrics=(Measured(name=BASH_CALLS.name, value=calls),),
     )
 

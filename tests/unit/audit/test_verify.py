@@ -53,6 +53,16 @@ def test_a_sealed_sweep_is_sound(sealed) -> None:
     assert (audit.records, audit.blobs) == (len(store.records.bodies), len(store.blobs.bodies))
 
 
+def test_cells_that_left_the_same_change_are_told_and_flaw_nothing(sealed) -> None:
+    store, sweep = sealed
+
+    audit = audited(store, sweep)
+
+    assert audit.is_sound
+    (said,) = audit.suspicions
+    assert said.startswith("Contamination? answer.overlay-off.1, answer.overlay-on.1 left equal counts (1 file, +60 ")
+
+
 def test_a_flipped_byte_in_any_record_is_named_by_its_key(copy) -> None:
     store, sweep = copy
     for key, body in list(store.records.bodies.items()):

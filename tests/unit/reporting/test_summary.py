@@ -1,7 +1,7 @@
 from dataclasses import replace
 from decimal import Decimal
 
-from farm.model import NO_TOKENS, DoorReport, Fault, FaultKind, ModelUse, SweepBudget
+from farm.model import NO_TOKENS, Churn, DoorReport, Fault, FaultKind, ModelUse, SweepBudget
 from farm.reporting.build import build
 from farm.reporting.summary import summary_lines
 from tests.builders.gates import OFF, ON, At, a_plan, a_row, a_session, rows_of
@@ -51,6 +51,16 @@ def test_an_unusable_arm_is_told_without_a_gate() -> None:
     assert summary_lines(build(a_report_input(a_plan(trials=1), rows)))[0] == (
         "warning: arm overlay-on is unusable: 0 of 1 fresh cells admissible (infra-error 1); the cause is undetermined"
     )
+
+
+def test_arms_that_left_the_same_change_are_warned_of_and_at_most_five_times() -> None:
+    churn = Churn(files=1, added_lines=60, removed_lines=0, binary_files=0)
+    rows = [a_row(At(arm, trial), churn=churn) for trial in range(1, 8) for arm in (ON, OFF)]
+    report = build(a_report_input(a_plan(trials=7), rows))
+    alarms = [line for line in summary_lines(report) if line.startswith("warning: Contamination?")]
+    assert alarms[0].startswith("warning: Contamination? answer.overlay-on.1, answer.overlay-off.1 left equal counts")
+    assert (len(alarms), len(report.contaminations)) == (5, 7)
+    assert "warning: And 2 more groups of cells left the same change; report.json names them." in summary_lines(report)
 
 
 def test_no_gate_is_said() -> None:
