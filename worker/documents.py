@@ -26,15 +26,23 @@ def one_document(text: str | bytes) -> JsonValue:
 
 def at_pointer(document: JsonValue, pointer: str) -> JsonValue:
     """Return what a JSON pointer (RFC 6901) leads to, or None when nothing is there."""
+    try:
+        return value_at(document, pointer)
+    except DocumentError:
+        return None
+
+
+def value_at(document: JsonValue, pointer: str) -> JsonValue:
+    """Return what a JSON pointer (RFC 6901) leads to; raise DocumentError when nothing is there."""
     value = document
     for raw in pointer.split("/")[1:]:
         key = raw.replace("~1", "/").replace("~0", "~")
-        if isinstance(value, dict):
-            value = value.get(key)
+        if isinstance(value, dict) and key in value:
+            value = value[key]
         elif isinstance(value, list) and _INDEX.fullmatch(key) and int(key) < len(value):
             value = value[int(key)]
         else:
-            return None
+            raise DocumentError("nothing is at its pointer")
     return value
 
 

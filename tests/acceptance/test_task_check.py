@@ -17,6 +17,11 @@ BROKEN = """\
     prompt: What is one and one?
     reference: {answer: "2"}
     oracle: {kind: answer, expected: 2}
+  - id: sorted
+    repository: {path: repository}
+    prompt: Sort.
+    reference: reference
+    oracle: {kind: files, checks: [{kind: file_contains, path: stats.py, text: "sorted(values)"}]}
 arms:
 """
 
@@ -33,15 +38,16 @@ def test_a_task_that_holds_is_told_from_one_that_does_not_and_nothing_is_kept(de
     assert {path for path in desk.files() - before if not path.startswith(".farm")} == set()
 
     sweep.write_text(sweep.read_text().replace("arms:\n", BROKEN, 1))
-    ended = desk.farm("task", "check", "demo/sweep.yaml", "content", "says-two", "--json")
+    ended = desk.farm("task", "check", "demo/sweep.yaml", "content", "says-two", "sorted", "--json")
     assert ended.code == 2, ended
-    assert ended.error_lines == ["farm: 1 of 2 tasks are not proven: content"]
-    content, says_two = json.loads(ended.out)["tasks"]
+    assert ended.error_lines == ["farm: 1 of 3 tasks are not proven: content"]
+    content, says_two, in_order = json.loads(ended.out)["tasks"]
     assert content["problems"] == [
         "the oracle says right when nothing was done; it must look at what the prompt asks for",
         "the reference is outside allowed_changes: stats.py",
     ]
     assert told(says_two) == ("says-two", ["wrong", "wrong"], ["right", "right"], [])
+    assert told(in_order) == ("sorted", ["wrong", "wrong"], ["right", "right"], [])
     assert says_two["times"]["cell_s"] > 0
     assert desk.processes() == []
 
