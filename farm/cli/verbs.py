@@ -21,6 +21,7 @@ VERBS: dict[str, str] = {
     "finalize": "Close a sweep: settle, clean up, judge, report, seal.",
     "report": "Print a finalized sweep's verdict and where its reports are.",
     "stats": "Compare two arms of a table of trials, without a sweep.",
+    "export": "Print a sweep as rows for other tools.",
     "durations": "Print what a sweep's cells took, for the next sweep's plan.",
     "verify": "Re-walk a sealed sweep's digest chain and recompute its verdict.",
     "doctor": "Check that this machine and its services can run sweeps.",

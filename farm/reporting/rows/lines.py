@@ -1,0 +1,44 @@
+"""The rows of a settled sweep, one line of JSON for each planned cell, from the store's records alone."""
+
+import json
+from collections.abc import Iterator
+
+from farm.reporting.report_input import ReportInput
+from farm.reporting.rows.case import Case, ReadBlob, place_of
+from farm.reporting.rows.ending import ending
+from farm.reporting.rows.evidence import (
+    REVIEW,
+    checked,
+    churned,
+    has_valid_review,
+    review_score,
+    spent,
+    told,
+)
+from farm.reporting.rows.fields import Identity, Line
+from farm.reporting.rows.provenance import ours, provenance
+
+
+def export_lines(report: ReportInput, read: ReadBlob) -> Iterator[str]:
+    """Give each planned cell's row in plan order; `read` gives the bytes of what a visible check wrote."""
+    for cell, row in zip(report.plan.cells, report.table.rows, strict=True):
+        document = _line(Case(report, cell, row), read).document()
+        yield json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def _line(case: Case, read: ReadBlob) -> Line:
+    review = case.artifact(REVIEW)
+    cell = case.cell
+    return Line(
+        identity=Identity(task=cell.task, label=case.task.label, arm=cell.arm, run=cell.trial - 1),
+        ending=ending(case),
+        spent=spent(case),
+        told=told(case),
+        checked=checked(case, read),
+        review_score=review_score(case),
+        review_evidence_valid=has_valid_review(case),
+        review_artifact=None if review is None else place_of(review),
+        churned=churned(case),
+        provenance=provenance(case),
+        ours=ours(case),
+    )
