@@ -42,6 +42,7 @@ from farm.model.fleet import (
     unserved,
 )
 from farm.model.globs import matches_any
+from farm.model.guidance import Guidance, GuidanceError, Stripped, stripped
 from farm.model.image import ImageName
 from farm.model.limits import GIB, KIB, MIB, CheckLimits, Limits, Positive, ProcessLimits, Seconds, SetupLimits
 from farm.model.live import MOST_PREVIEW, LiveNote
@@ -145,6 +146,8 @@ __all__ = [
     "Expected",
     "Fault",
     "FaultKind",
+    "Guidance",
+    "GuidanceError",
     "Host",
     "ImageName",
     "Lease",
@@ -203,6 +206,7 @@ __all__ = [
     "SourceSpec",
     "StageTime",
     "StopReason",
+    "Stripped",
     "SweepBudget",
     "SweepId",
     "SweepSpec",
@@ -242,6 +246,7 @@ __all__ = [
     "settles",
     "shape_of_label",
     "shards",
+    "stripped",
     "sweep_id",
     "unpack",
     "unserved",

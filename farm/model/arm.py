@@ -7,6 +7,7 @@ from pydantic import Field, JsonValue
 
 from farm.model.base import Value
 from farm.model.digest import Digest
+from farm.model.guidance import Guidance
 from farm.model.names import Name, RelativePath
 
 MOST_ASSETS = 16
@@ -38,6 +39,8 @@ class Overlay(Value):
     """Globs that every overlaid path must match."""
     instructions: Digest | None = None
     """The resolved text, inherited text first, appended to the agent's own instructions."""
+    guidance: Guidance | None = None
+    """What is taken out of the workspace's instruction files, those of `files` among them."""
 
 
 class Arm(Value):

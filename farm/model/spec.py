@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, JsonValue, model_valida
 from farm.model.arm import MOST_ASSETS, ArmRole
 from farm.model.base import Value
 from farm.model.door import CellBudget, SweepBudget
+from farm.model.guidance import Guidance
 from farm.model.image import ImageName
 from farm.model.limits import CheckLimits, Limits, Seconds
 from farm.model.metric import Metric
@@ -140,6 +141,8 @@ class OverlaySpec(Value):
     """Another, laid first: what the arm has in common with its incumbent."""
     boundary: tuple[RelativePath, ...] = ()
     """Globs that every laid file must match."""
+    guidance: Guidance | None = None
+    """What is taken out of instruction files: of a tool, for example, that the arm does not have."""
     modify_only: bool = False
     """Refuse files that stand neither in `base` nor in the repository."""
     instructions: tuple[str, ...] = ()

@@ -75,7 +75,7 @@ def _overlays(spec: SweepSpec) -> Iterator[Problem]:
         if overlay is None:
             continue
         has_files = overlay.files is not None or overlay.base is not None
-        if not has_files and not overlay.instructions:
+        if not has_files and not overlay.instructions and overlay.guidance is None:
             yield Problem(("arms", index, "overlay"), "the overlay adds nothing; give it files or instructions")
         if has_files and not overlay.boundary:
             yield Problem(

@@ -19,6 +19,7 @@ from farm.model import (
     Duration,
     OracleSpec,
     Overlay,
+    OverlaySpec,
     Pin,
     Plan,
     RepositorySpec,
@@ -33,8 +34,9 @@ from farm.planning.brought import Places, bring, store
 from farm.planning.cells import Ordering, order_cells
 from farm.planning.durations import Durations
 from farm.planning.expanded import Expanded
+from farm.planning.guidance import guidance_problems
 from farm.planning.inputs import ArmInput, Gathering, OverlayInput, TaskInput
-from farm.planning.laying import overlay_problems
+from farm.planning.laying import Laid, overlay_problems
 from farm.planning.load import read_spec
 from farm.planning.narrow_windows import narrow_windows
 from farm.planning.ports import PluginSource
@@ -149,11 +151,19 @@ def _ensure_overlays(specs: tuple[ArmSpec, ...], arms: tuple[ArmInput, ...], bas
     problems = [
         Problem(("arms", index, "overlay"), text)
         for index, (arm, read) in enumerate(zip(specs, arms, strict=True))
-        if read.overlay is not None and read.overlay.laid is not None
-        for text in overlay_problems(arm, read.overlay.laid, bases)
+        if arm.overlay is not None and read.overlay is not None
+        for text in _overlay_problems(arm, read.overlay.laid or Laid({}, {}), bases)
     ]
     if problems:
         raise ProblemsError(problems)
+
+
+def _overlay_problems(arm: ArmSpec, laid: Laid, bases: dict[str, Path]) -> Iterator[str]:
+    yield from overlay_problems(arm, laid, bases)
+    guidance = None if arm.overlay is None else arm.overlay.guidance
+    if guidance is not None:
+        bodies = {path: content.body for path, content in {**laid.base, **laid.own}.items()}
+        yield from guidance_problems(guidance, bodies, bases)
 
 
 def _stored(blobs: BlobStore, pack: _Pack) -> Snapshot:
@@ -192,8 +202,7 @@ def _overlaid(arms: Iterable[ArmSpec], read: Iterable[ArmInput]) -> dict[str, tu
 
 
 def _arm(blobs: BlobStore, arm: ArmSpec, read: ArmInput) -> Arm:
-    boundary = () if arm.overlay is None else arm.overlay.boundary
-    overlay = None if read.overlay is None else _overlay(blobs, read.overlay, boundary)
+    overlay = None if arm.overlay is None or read.overlay is None else _overlay(blobs, read.overlay, arm.overlay)
     return Arm(
         name=arm.name,
         role=arm.role,
@@ -207,11 +216,12 @@ def _arm(blobs: BlobStore, arm: ArmSpec, read: ArmInput) -> Arm:
     )
 
 
-def _overlay(blobs: BlobStore, read: OverlayInput, boundary: tuple[str, ...]) -> Overlay:
+def _overlay(blobs: BlobStore, read: OverlayInput, spec: OverlaySpec) -> Overlay:
     return Overlay(
         files=None if read.laid is None else blobs.put(read.laid.tar),
-        boundary=boundary,
+        boundary=spec.boundary,
         instructions=None if read.instructions is None else blobs.put(read.instructions),
+        guidance=spec.guidance,
     )
 
 

@@ -13,7 +13,7 @@ from typing import Annotated
 from pydantic import Field, JsonValue, TypeAdapter, ValidationError
 
 from farm.errors import SpecError, did_you_mean
-from farm.model import ArmRole, ArmSpec, Name, OverlaySpec, PluginSpec, RelativePath, SweepSpec, Value
+from farm.model import ArmRole, ArmSpec, Guidance, Name, OverlaySpec, PluginSpec, RelativePath, SweepSpec, Value
 from farm.planning import complaints, yaml_tree
 from farm.planning.expanded import Expanded
 from farm.planning.folder import folder_paths
@@ -77,6 +77,8 @@ class Options(Value):
     comparator: Comparator | None = None
     bare: tuple[str, ...] = ("mcp",)
     """The agent's options that `baseline-nomcp` does without."""
+    guidance: Guidance | None = None
+    """What is taken out of the instruction files that `baseline-nomcp` reads."""
 
 
 class Files(StrEnum):
@@ -227,5 +229,7 @@ def _overlay(pattern: Pattern, options: Options) -> OverlaySpec | None:
             )
         case Files.INCUMBENT if options.skill_files is not None:
             return OverlaySpec(base=options.skill_files, boundary=options.boundary)
+        case Files.NONE if pattern.is_bare and options.guidance is not None:
+            return OverlaySpec(guidance=options.guidance)
         case _:
             return None

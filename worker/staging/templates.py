@@ -10,6 +10,7 @@ from farm.ports import BlobStore
 from sandbox.locks import Held
 from worker.kept import Kept
 from worker.staging.additions import Additions
+from worker.staging.guidance import strip_guidance
 from worker.staging.placing import place_once
 from worker.staging.using import use
 from worker.trees.archive import unpack
@@ -70,6 +71,8 @@ class Templates:
         additions.lay(draft, draft.with_name(f"{draft.name}-copy"), self._blobs)
         if overlay is not None and overlay.files is not None:
             self._lay(overlay.files, overlay.boundary, draft)
+        if overlay is not None and overlay.guidance is not None:
+            strip_guidance(draft, overlay.guidance)
         commit_everything(draft)
 
     def _lay(self, files: Digest, boundary: tuple[str, ...], draft: Path) -> None:
@@ -108,4 +111,6 @@ def _replace(source: Path, root: Path, path: str) -> None:
 def _key(snapshot: Snapshot, overlay: Overlay | None, additions: Additions) -> str:
     files = overlay.files if overlay is not None else None
     boundary = overlay.boundary if overlay is not None and files is not None else ()
-    return Digest.of(canonical_json([_FORMAT, snapshot.tree, files, *boundary, *additions.key]))
+    guidance = overlay.guidance if overlay is not None else None
+    stripped = () if guidance is None else (guidance.model_dump(mode="json"),)
+    return Digest.of(canonical_json([_FORMAT, snapshot.tree, files, *boundary, *additions.key, *stripped]))

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from farm.errors import SpecError
-from farm.model import ArmRole, ArmSpec, SweepSpec
+from farm.model import ArmRole, ArmSpec, Guidance, OverlaySpec, SweepSpec
 from farm.planning.presets import expand
 from farm.planning.workflow_bench import known_arms
 from worker.programs.direct import DirectProgram
@@ -110,6 +110,12 @@ def test_the_baselines_have_no_skill_and_the_bare_one_no_server() -> None:
     assert [demand.denied_tools for demand in bare.demands] == [("Skill", "Agent")]
     assert "mcp" in found["baseline"].agent.options
     assert "mcp" not in found["baseline-nomcp"].agent.options
+
+
+def test_the_bare_baseline_alone_is_told_nothing_of_the_tools_that_it_lacks() -> None:
+    found = arms(arms=["baseline", "baseline-nomcp"], guidance={"blocks": ["graph"]})
+    assert found["baseline"].overlay is None
+    assert found["baseline-nomcp"].overlay == OverlaySpec(guidance=Guidance(blocks=("graph",)))
 
 
 def test_an_arm_of_ones_own_stands_beside_the_presets() -> None:

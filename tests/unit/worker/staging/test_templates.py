@@ -8,7 +8,7 @@ import pytest
 
 from farm.adapters.memory import MemoryStore
 from farm.errors import SpecError
-from farm.model import Digest, Overlay, Snapshot
+from farm.model import Digest, Guidance, Overlay, Snapshot
 from tests.builders.worker.farm import a_tar
 from worker.staging.templates import Template, Templates
 
@@ -77,6 +77,34 @@ def test_an_overlay_makes_another_template_and_replaces_files(place: Place) -> N
     assert set(laid.tree.entries) == {"a.txt", "bin/run", "docs/x.md"}
     assert (laid.path / "a.txt").read_text() == "B\n"
     assert (bare.path / "a.txt").read_text() == "A\n"
+
+
+BLOCK = "<!-- graph:start -->\nUse the graph.\n<!-- graph:end -->\n"
+
+
+def test_guidance_is_taken_out_of_the_overlays_files_and_the_snapshots(place: Place) -> None:
+    files = {"AGENTS.md": f"Be brief.\n{BLOCK}", "docs/CLAUDE.md": BLOCK, "docs/graph.md": BLOCK}
+    snapshot = place.snapshot(a_tar(files))
+    guidance = Guidance(blocks=("graph",), note="There is no graph.")
+    overlay = place.overlay({"src/AGENTS.md": f"{BLOCK}Test.\n"}, "src/**").model_copy(update={"guidance": guidance})
+    templates = place.templates()
+    made, plain = templates.ready(snapshot, overlay), templates.ready(snapshot, None)
+    assert made.path != plain.path
+    assert {path: (made.path / path).read_text() for path in made.tree.entries} == {
+        "AGENTS.md": "Be brief.\n\nThere is no graph.\n",
+        "docs/CLAUDE.md": "There is no graph.\n",
+        "docs/graph.md": BLOCK,
+        "src/AGENTS.md": "Test.\n\nThere is no graph.\n",
+    }
+    assert (plain.path / "AGENTS.md").read_text() == files["AGENTS.md"]
+
+
+@pytest.mark.parametrize("body", ["<!-- graph:start -->\n", b"\xff"])
+def test_guidance_that_can_not_be_taken_out_leaves_no_template(place: Place, body: str | bytes) -> None:
+    snapshot, guidance = place.snapshot(a_tar({"AGENTS.md": body})), Guidance(blocks=("graph",))
+    with pytest.raises(SpecError, match=r"the guidance of 'AGENTS\.md' can't be taken out"):
+        place.templates().ready(snapshot, Overlay(guidance=guidance))
+    assert [list(folder.iterdir()) for folder in (place.root, place.drafts)] == [[], []]
 
 
 @pytest.mark.parametrize(
