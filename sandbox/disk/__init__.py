@@ -2,5 +2,6 @@
 
 from sandbox.disk.disks import Disk, Disks, Found, clear, find
 from sandbox.disk.meter import DISK, INODES
+from sandbox.disk.overlays import Overlay, Overlays
 
-__all__ = ["DISK", "INODES", "Disk", "Disks", "Found", "clear", "find"]
+__all__ = ["DISK", "INODES", "Disk", "Disks", "Found", "Overlay", "Overlays", "clear", "find"]

@@ -61,12 +61,8 @@ class Disks:
 
     def __init__(self, top: Path, images: Path) -> None:
         """Make `top` ready: before a run for which a disk below it is bound starts its spawner. Raises OSError."""
-        top.mkdir(mode=0o711, exist_ok=True)
-        self._top = top.resolve()
+        self._top = share(top)
         self._images = Images(images)
-        mount(str(self._top), self._top, "", BIND)
-        mount("", self._top, "", PRIVATE)
-        mount("", self._top, "", SHARED)
 
     def make(self, size: DiskSize, owner: tuple[int, int]) -> Disk:
         """Make a disk whose root is `owner`'s. Raises SandboxError; SandboxRefusedError for an impossible size."""
@@ -115,6 +111,16 @@ def find(top: Path, images: Path) -> Found:
             clear(top)
         return Found(None, f"{error}; it takes Linux 5.8, CAP_SYS_ADMIN and the host's loop devices")
     return Found(disks)
+
+
+def share(top: Path) -> Path:
+    """Make the folder `top` a shared mount of its own peer group; give its real path. Raises OSError."""
+    top.mkdir(mode=0o711, exist_ok=True)
+    place = top.resolve()
+    mount(str(place), place, "", BIND)
+    mount("", place, "", PRIVATE)
+    mount("", place, "", SHARED)
+    return place
 
 
 def clear(top: Path) -> None:

@@ -52,6 +52,11 @@ def unmount(target: Path) -> None:
             time.sleep(_AGAIN_S)
         else:
             return
+    detach(target)
+
+
+def detach(target: Path) -> None:
+    """Take a mount out of sight; it goes when nobody looks into it any more. Raises OSError naming the target."""
     _ensure(_libc.umount2(os.fsencode(target), _NOFOLLOW | _DETACH), target)
 
 
