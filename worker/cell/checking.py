@@ -16,12 +16,10 @@ from worker.cell.ports import Truth
 from worker.cell.pulse import Pulse
 from worker.cell.stops import VerifierBrokenError
 from worker.session import KIT, CheckResult, Kit, OracleRequest
+from worker.staging.copies import copy_again
 from worker.staging.ground import Ground
 from worker.staging.hidden import hidden_files
-from worker.trees.copying import copy_tree
 from worker.trees.errors import TreeLimitError
-from worker.trees.removing import remove_tree
-from worker.trees.scan import listing
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +42,16 @@ class Checks:
         if command is None:
             return None
         folder = self.boxes.folder
-        workspace, copy = folder.workspace, folder.new_copy()
         try:
-            copy_tree(workspace, listing(workspace, self.pulse.check), copy, folder.owner, self.pulse.check)
+            copy = copy_again(folder, self.pulse.check)
         except TreeLimitError as error:
             return CheckRun(exit=ProcessExit(kind=ExitKind.LIMIT, limit=error.limit, wall_s=0.0))
         except OSError as error:
             # Folders may grow when they are copied: what fits on the cell's disk may not fit on another like it.
-            return CheckRun(exit=disk_limit(folder.disk_of(copy), error))
+            return CheckRun(exit=disk_limit(folder.disks[-1] if folder.disks else None, error))
         plan = CheckPlan(command.argv, command.env, copy, command.limits, is_writable=True)
         result = self.boxes.run_check(plan)
-        remove_tree(copy)
+        folder.remove_copy(copy)
         self._keep("verify", result)
         return CheckRun(exit=result.exit)
 

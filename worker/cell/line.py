@@ -49,11 +49,13 @@ from worker.cell.sessions import CellSessions
 from worker.cell.setup import SetUp
 from worker.cell.stops import StoppedError
 from worker.staging.additions import Additions
+from worker.staging.copies import Copies
+from worker.staging.copy_trial import Trial
 from worker.staging.dependencies import Dependencies, ensure_untouched
 from worker.staging.disks import CellDisks, fitting
 from worker.staging.ground import CellFolder, Ground
 from worker.staging.templates import Templates
-from worker.trees.copying import Ownership, copy_tree
+from worker.trees.copying import Ownership
 from worker.trees.errors import TreeError
 from worker.trees.scan import GIT_FOLDER
 
@@ -72,6 +74,7 @@ class CellLine:
         self._templates = Templates(self._ground.templates, self._ground.drafts, ports.truth.blobs)
         self._dependencies = Dependencies(self._ground.dependencies, self._ground.drafts, ports.truth.blobs)
         self._disks = CellDisks(self._ground.find_disks, ports.sandbox.close)
+        self._copies = Copies(self._ground.find_overlays, ports.sandbox.close, Trial(ports.sandbox, place.slot))
         self._casting = Casting(ports.truth, ports.plugins)
         self._folder: CellFolder | None = None
         self._undead: str | None = None
@@ -121,9 +124,10 @@ class CellLine:
                 finding = self._find(attempt, folder, pulse)
                 end = self._record(attempt, finding, pulse)
             finally:
-                self._templates.release()
-                self._dependencies.release()
                 problem = self._remove()
+                if self._undead is None:
+                    self._templates.release()  # last: the workspace may lie over it
+                self._dependencies.release()
             self._tell_cleanup(claimed, end, problem, pulse)
         with suppress(FarmError):
             attempt.narration.close()
@@ -190,7 +194,7 @@ class CellLine:
             with fitting(disk):
                 folder.prepare(disk)
                 folder.note.write_bytes(canonical_json(attempt.claimed.lease))
-                copy_tree(template.path, template.listing, folder.workspace, folder.owner)
+                way = self._copies.make(template, folder)
         boxes = Boxes(self._ports.sandbox, self._place.slot, folder, pulse.must_stop, image, laid)
         beginning = Beginning(template.tree, template.path / GIT_FOLDER)
         if cast.task.setup is not None:
@@ -216,7 +220,9 @@ class CellLine:
             pulse.check()
         return Evidence(
             lock=cast.lock,
-            sandbox=self._facts | {"disk": self._disks.told(cast.task.limits)} | ({"image": image} if image else {}),
+            sandbox=self._facts
+            | {"disk": self._disks.told(cast.task.limits), "workspace": way}
+            | ({"image": image} if image else {}),
             workspace_before=beginning.tree.digest,
             workspace_after=None if isinstance(left, BrokenBound) else left.digest,
             workspace_limit=left.limit if isinstance(left, BrokenBound) else None,

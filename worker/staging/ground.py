@@ -7,6 +7,7 @@
     <root>/cells/<area>/<cell>/       one cell's home, workspace and output
     <root>/stage/<area>/<stage>/      an oracle's hidden files, while it runs
     <root>/disks/<area>/<disk>/       a cell's disk, where its task asks for one: workspace, home, output are there then
+    <root>/overlays/<area>/<cell>/    a workspace that is laid over its template
     <root>/images/                    empty disks of each size, made once a host
 
 An area belongs to one process, which holds its folder in cells/ as long as it lives: it is made first and removed last,
@@ -27,7 +28,7 @@ import structlog
 from farm.errors import FarmError
 from farm.model import Digest
 from farm.ports import BlobStore
-from sandbox.disk import Disk, Found, clear, find
+from sandbox.disk import Disk, Found, Overlay, Overlays, clear, find
 from sandbox.locks import abandoned, claim
 from worker.session import Kit
 from worker.staging.assets import ready_asset
@@ -50,6 +51,7 @@ _KITS = "kits"
 _ASSETS = "assets"
 _DEPENDENCIES = "dependencies"
 _DISKS = "disks"
+_OVERLAYS = "overlays"
 _IMAGES = "images"
 NOTE = "lease.json"
 
@@ -63,6 +65,8 @@ class CellFolder:
     owner: Ownership
     disks: list[Disk] = field(default_factory=list)
     """The cell's own, if it has one, and a copy's."""
+    overlays: list[Overlay] = field(default_factory=list)
+    """The workspace, if it is one, and a copy."""
 
     @property
     def note(self) -> Path:
@@ -71,7 +75,7 @@ class CellFolder:
 
     @property
     def workspace(self) -> Path:
-        return self._for_guests / "ws"
+        return self.overlays[0].place if self.overlays else self._for_guests / "ws"
 
     @property
     def out(self) -> Path:
@@ -104,9 +108,33 @@ class CellFolder:
         self.disks.append(self.disks[0].another())
         return self.disks[-1].place / "ws"
 
+    def lay(self, overlays: Overlays, template: Path) -> None:
+        """Make the workspace an overlay over `template`, which must stay as it is until `remove`."""
+        self.overlays.append(overlays.make(template, self._new_layers(), (self.owner.uid, self.owner.gid)))
+
+    def lay_copy(self) -> Path:
+        """Lay a copy over the workspace, which is an overlay: on another disk like the cell's own, if it has one."""
+        if self.disks:
+            self.disks.append(self.disks[0].another())
+        self.overlays.append(self.overlays[0].over(self._new_layers()))
+        return self.overlays[-1].place
+
+    def remove_copy(self, copy: Path) -> None:
+        """Remove a copy of the workspace, once its guests are dead."""
+        if self.overlays and self.overlays[-1].place == copy:
+            self.overlays[-1].remove()
+            remove_tree(self.overlays.pop().layers)
+        else:
+            remove_tree(copy)
+
     def disk_of(self, place: Path) -> Disk | None:
-        """Give the disk that `place` lies on."""
-        return next((disk for disk in self.disks if place.is_relative_to(disk.place)), None)
+        """Give the disk that `place`, or what changes there, lies on."""
+        lies = next((overlay.layers for overlay in self.overlays if overlay.place == place), place)
+        return next((disk for disk in self.disks if lies.is_relative_to(disk.place)), None)
+
+    def _new_layers(self) -> Path:
+        """Name a place for what guests change of an overlay: on the newest disk, if there is one."""
+        return (self.disks[-1].place if self.disks else self.path) / f"layers-{secrets.token_hex(4)}"
 
     def _new(self, name: str) -> Path:
         folder = self._for_guests / name
@@ -124,6 +152,9 @@ class CellFolder:
 
     def remove(self) -> None:
         """Remove all of it, once its guests are dead; raise TreeError or OSError when something stays."""
+        while self.overlays:
+            self.overlays[-1].remove()
+            self.overlays.pop()
         while self.disks:
             self.disks[-1].remove()
             self.disks.pop()
@@ -140,7 +171,7 @@ class Ground:
         prepare_root(root)
         self._held = claim(root / _CELLS, lambda area: area.mkdir(mode=0o711))
         self._cells, self._stage = self._held.path, root / _STAGE / self._held.path.name
-        self._disks = root / _DISKS / self._held.path.name
+        self._disks, self._overlays = (root / name / self._held.path.name for name in (_DISKS, _OVERLAYS))
         try:
             self._stage.mkdir(mode=0o711)
         except OSError:
@@ -167,6 +198,10 @@ class Ground:
         """Make ready for disks, once: the folder for them is this process's own, too."""
         return find(self._disks, self._root / _IMAGES)
 
+    def find_overlays(self) -> Overlays:
+        """Make ready for overlays, once: the folder for them is this process's own, too. Raises OSError."""
+        return Overlays(self._overlays)
+
     def kit(self, kit: Kit) -> Path:
         """Give the folder of `kit`, laying it out when this host has none."""
         return ready_kit(self._root / _KITS, self.drafts, kit)
@@ -178,6 +213,7 @@ class Ground:
     def close(self) -> None:
         """Give the areas up, at the process's end. Raises TreeError or OSError when something stays."""
         with closing(self._held):
+            clear(self._overlays)  # what changes of them may lie on disks
             clear(self._disks)
             remove_tree(self._stage)
             remove_tree(self._cells)
@@ -208,6 +244,7 @@ def prepare_root(root: Path) -> None:
         (_ASSETS, 0o711),
         (_DEPENDENCIES, 0o711),
         (_DISKS, 0o711),
+        (_OVERLAYS, 0o711),
         (_TEMPLATES, 0o700),
     ):
         (root / name).mkdir(exist_ok=True)
@@ -217,9 +254,10 @@ def prepare_root(root: Path) -> None:
 def clear_leftovers(root: Path, look: LastLook) -> int:
     """Remove the areas of dead processes and return how many there were; a living process's are never touched."""
     prepare_root(root)
-    stages, disks, cleared = root / _STAGE, root / _DISKS, 0
+    stages, mounts, cleared = root / _STAGE, (root / _OVERLAYS, root / _DISKS), 0
     for cells in abandoned(root / _CELLS):
-        is_unmounted = _try_to_clear(disks / cells.name)  # first: whatever becomes of the rest, its devices are free
+        # first: whatever becomes of the rest, its devices are free
+        is_unmounted = False not in [_try_to_clear(mounted / cells.name) for mounted in mounts]
         try:
             tells = [look(folder) for folder in sorted(cells.iterdir())]
         except (FarmError, OSError) as error:
@@ -232,15 +270,15 @@ def clear_leftovers(root: Path, look: LastLook) -> int:
     for stage in tuple(stages.iterdir()):
         if not (root / _CELLS / stage.name).exists():
             _try_to_remove(stage)
-    for disk in tuple(disks.iterdir()):
-        if not (root / _CELLS / disk.name).exists():
-            _try_to_clear(disk)
+    for mounted in (area for folder in mounts for area in tuple(folder.iterdir())):
+        if not (root / _CELLS / mounted.name).exists():
+            _try_to_clear(mounted)
     return cleared
 
 
-def _try_to_clear(disks: Path) -> bool:
+def _try_to_clear(mounted: Path) -> bool:
     try:
-        clear(disks)
+        clear(mounted)
     except OSError:
         return False  # looked at again at the next start
     return True

@@ -33,6 +33,10 @@ class Template:
     tree: Tree
     listing: tuple[Found, ...]
 
+    @property
+    def size_bytes(self) -> int:
+        return sum(found.status.st_size for found in self.listing)
+
 
 class Templates:
     """The host's templates, with this process's memory of what is in them."""

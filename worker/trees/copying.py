@@ -1,5 +1,7 @@
 """Copy folders of untrusted files."""
 
+import errno
+import fcntl
 import os
 import stat
 from collections.abc import Iterator
@@ -13,6 +15,8 @@ from worker.trees.scan import Check, Found, blaming_the_tree, go_on
 
 _CHUNK = 1 << 26
 """A twentieth of a second's work."""
+_FICLONE = 0x40049409
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EIO}
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -34,13 +38,14 @@ def give(path: Path | str, owner: Ownership, folder: int | None = None) -> None:
         os.chown(path, owner.uid, owner.gid, dir_fd=folder, follow_symlinks=False)
 
 
-def copy_tree(source: Path, found: tuple[Found, ...], target: Path, owner: Ownership, check: Check = go_on) -> None:
+def copy_tree(source: Path, found: tuple[Found, ...], target: Path, owner: Ownership, check: Check = go_on) -> bool:
     """Copy what `listing` found, files, folders and links (never followed), to the new folder `target`.
 
     The copy takes no more room: holes stay holes, and files that are one stay one. Modification times are kept, so
     that a git index in the copy stays valid. What is no file, folder or link is left out. Nothing may change `source`
-    meanwhile. Raises TreeLimitError for what is closed to us. A pure Python copy: 0.1 ms a file, as fast as `cp -a`
-    for the small trees that most tasks have, and no process to start.
+    meanwhile. Where the file system can, the bytes are shared until somebody writes; then True is returned. Raises
+    TreeLimitError for what is closed to us. A pure Python copy: 0.1 ms a file, as fast as `cp -a` for the small trees
+    that most tasks have, and no process to start.
     """
     target.mkdir(mode=0o755)
     give(target, owner)
@@ -48,6 +53,7 @@ def copy_tree(source: Path, found: tuple[Found, ...], target: Path, owner: Owner
         copying = _Copying(folder, made, owner, check)
         for one in found:
             copying.copy(one)
+        return copying.shared > 0 and copying.can_share
 
 
 @contextmanager
@@ -60,7 +66,7 @@ def _opened(folder: Path) -> Iterator[int]:
         os.close(descriptor)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Copying:
     source: Beneath
     target: int
@@ -68,6 +74,9 @@ class _Copying:
     check: Check
     linked: dict[int, str] = field(default_factory=dict)
     """The first path of each file that has more than one, by its number; a tree is on one device."""
+    can_share: bool = True
+    """Until the file system says that it can't."""
+    shared: int = 0
 
     def copy(self, found: Found) -> None:
         self.check()
@@ -97,7 +106,9 @@ class _Copying:
         try:
             made = os.open(found.path, _NEW, status.st_mode & 0o777, dir_fd=self.target)
             try:
-                if may_have_holes(status):
+                if status.st_size and self._shares(made, taken):
+                    pass
+                elif may_have_holes(status):
                     self._fill(made, taken, status.st_size)
                 else:
                     while os.sendfile(made, taken, None, _CHUNK):
@@ -107,6 +118,19 @@ class _Copying:
                 os.close(made)
         finally:
             os.close(taken)
+
+    def _shares(self, made: int, taken: int) -> bool:
+        """Let the copy share the file's bytes; what a full disk says is raised."""
+        if self.can_share:
+            try:
+                fcntl.ioctl(made, _FICLONE, taken)
+            except OSError as error:
+                if error.errno in _NO_ROOM:
+                    raise
+                self.can_share = False
+            else:
+                self.shared += 1
+        return self.can_share
 
     def _fill(self, made: int, taken: int, size: int) -> None:
         os.truncate(made, size)

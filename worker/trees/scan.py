@@ -130,6 +130,14 @@ def listing(root: Path, check: Check = go_on) -> tuple[Found, ...]:
         return tuple(_walk(folder, check, with_git=True))
 
 
+def is_plain(found: Found) -> bool:
+    """Tell whether a copy is the same: it leaves out what is no file, folder or link, and opens closed folders."""
+    mode = found.status.st_mode
+    if stat.S_ISDIR(mode):
+        return mode & stat.S_IRWXU == stat.S_IRWXU
+    return stat.S_ISREG(mode) or stat.S_ISLNK(mode)
+
+
 @contextmanager
 def blaming_the_tree() -> Iterator[None]:
     """Turn what whoever made a tree can make its reading fail with into a TreeLimitError."""
