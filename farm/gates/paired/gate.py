@@ -1,0 +1,244 @@
+"""The gate: each pair's test on tasks, all of them together under one alpha."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from pydantic import JsonValue
+
+from farm.gates.exact import number
+from farm.gates.paired.gains import Gains, gains
+from farm.gates.paired.policy import CORRECT, ArmPair, PairedPolicy, Question, read_policy
+from farm.gates.protocol import Judgement
+from farm.gates.table import Table
+from farm.model import ArmRole, Check, CloseReason, Decision
+from farm.stats.bootstrap import Pcg64, cluster_bootstrap
+from farm.stats.holm import holm
+from farm.stats.sign_flip import SignFlip, sign_flip
+
+_FINEST = 10**9
+"""Where the tasks' gains have no common denominator up to it, they are taken to nine decimals."""
+
+
+class PairedGate:
+    """Passes when every candidate shows what is asked, fails when one is shown to be worse, else is inconclusive.
+
+    A candidate's gain is its mean over tasks, each weighing the same, of its runs' difference to the incumbent's runs
+    of the same task and trial. It is held against the margin by the sign flip over tasks, two-sided, with Holm's
+    method over the pairs. A sweep that did not run to its end, too few measured pairs, or controls that differ decide
+    nothing.
+    """
+
+    name = "paired"
+    version = "1"
+
+    def policy(self, options: dict[str, JsonValue], tasks: tuple[str, ...]) -> dict[str, JsonValue]:  # noqa: ARG002 (the protocol's)
+        """Check options and fill in the defaults; raise SpecError naming what is wrong."""
+        return read_policy(options).model_dump(mode="json")
+
+    def needed_metrics(self, policy: dict[str, JsonValue]) -> tuple[str, ...]:
+        """Name the metric that is compared, for planning to look for."""
+        metric = PairedPolicy.model_validate(policy).metric
+        return () if metric == CORRECT else (metric,)
+
+    def judge(self, table: Table, policy: dict[str, JsonValue]) -> Judgement:
+        """Decide each pair, and all of them."""
+        rules = PairedPolicy.model_validate(policy)
+        pairs = rules.pairs or _by_role(table)
+        unmet = _unmet(table, pairs, rules)
+        if unmet:
+            return Judgement(decision=Decision.INCONCLUSIVE, summary=f"Nothing to judge: {unmet}.", checks=())
+        found = [_compared(table, pair, rules) for pair in pairs]
+        better = holm([one.better.p_value for one in found])
+        worse = holm([one.worse.p_value for one in found])
+        control = () if rules.control is None else _control_checks(table, rules.control, rules)
+        common = (_complete(table), *control)
+        is_sound = all(check.holds for check in common)
+        tested = zip(found, map(_Tested, better, worse), strict=True)
+        decided = [_decided(one, test, rules, is_sound=is_sound) for one, test in tested]
+        return Judgement(
+            decision=_together([one.decision for one in decided]),
+            summary=_summary(decided, common),
+            checks=(*common, *(check for one in decided for check in one.checks)),
+            findings={"pairs": [one.record for one in decided]},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    pair: ArmPair
+    gains: Gains
+    better: SignFlip
+    """Against the bound."""
+    worse: SignFlip
+    """Against the bound, or no gain at all where that is less: a gain below a margin of superiority is no harm."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Tested:
+    """Holm's p-values of the two."""
+
+    better: float
+    worse: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Decided:
+    pair: ArmPair
+    decision: Decision
+    checks: tuple[Check, ...]
+    record: JsonValue
+    told: str
+
+
+def _by_role(table: Table) -> tuple[ArmPair, ...]:
+    incumbents = [arm.name for arm in table.plan.arms if arm.role is ArmRole.INCUMBENT]
+    if len(incumbents) != 1:
+        return ()
+    candidates = (arm.name for arm in table.plan.arms if arm.role is ArmRole.CANDIDATE)
+    return tuple(ArmPair(candidate=name, incumbent=incumbents[0]) for name in candidates)
+
+
+def _unmet(table: Table, pairs: Sequence[ArmPair], rules: PairedPolicy) -> str | None:
+    """Say what the plan lacks for this gate."""
+    if not pairs:
+        return "the policy names no pairs, and the plan has no candidate or not exactly one incumbent"
+    named = (
+        arm for pair in (*pairs, *((rules.control,) if rules.control else ())) for arm in pair.model_dump().values()
+    )
+    unknown = next((arm for arm in named if arm not in table.plan.arm_by_name), None)
+    if unknown is not None:
+        return f"the plan holds no arm {unknown!r}"
+    if rules.metric != CORRECT and rules.metric not in {metric.name for metric in table.plan.metrics}:
+        return f"the plan declares no metric {rules.metric!r}"
+    return None
+
+
+def _compared(table: Table, pair: ArmPair, rules: PairedPolicy) -> _Compared:
+    found = gains(table, pair, rules.metric)
+    better, worse = (
+        _flip([gain - bound for gain in found.by_task.values()], rules.seed) for bound in (rules.bound, rules.floor)
+    )
+    return _Compared(pair, found, better, worse)
+
+
+def _flip(differences: Sequence[Fraction], seed: int) -> SignFlip:
+    common = min(math.lcm(*(one.denominator for one in differences)), _FINEST)
+    return sign_flip([round(one * common) for one in differences], seed)
+
+
+def _complete(table: Table) -> Check:
+    close = table.lifecycle.close
+    is_complete = close is CloseReason.COMPLETE
+    return Check(
+        name="sweep-complete",
+        subject="sweep",
+        operator="==",
+        threshold=CloseReason.COMPLETE.value,
+        observed=close.value,
+        holds=True if is_complete else None,
+    )
+
+
+def _control_checks(table: Table, control: ArmPair, rules: PairedPolicy) -> tuple[Check, ...]:
+    """Ask the test of two arms that are the same; their difference is what noise alone makes."""
+    found = gains(table, control, rules.metric)
+    p_value = _flip(list(found.by_task.values()), rules.seed).p_value
+    noise = None if found.mean is None else number(found.mean)
+    alike = Check(
+        name="controls-alike",
+        subject=str(control),
+        operator=">",
+        threshold=rules.alpha,
+        observed=p_value,
+        holds=True if p_value > rules.alpha else None,
+        note=f"their difference is {noise}",
+    )
+    return (_coverage(control, found, rules), alike)
+
+
+def _coverage(pair: ArmPair, found: Gains, rules: PairedPolicy) -> Check:
+    coverage = found.coverage
+    missing = ", ".join(f"{count} {why}" for why, count in found.missing.items())
+    return Check(
+        name="coverage",
+        subject=str(pair),
+        operator=">=",
+        threshold=rules.least_coverage,
+        observed=None if coverage is None else number(coverage),
+        holds=True if coverage is not None and coverage >= Fraction(repr(rules.least_coverage)) else None,
+        note=f"{found.measured} of {found.planned} pairs of runs measured" + (f"; {missing}" if missing else ""),
+    )
+
+
+def _decision(gain: Fraction | None, test: _Tested, rules: PairedPolicy) -> Decision:
+    if gain is not None and gain > rules.bound and test.better <= rules.alpha:
+        return Decision.PASS
+    if gain is not None and gain < rules.floor and test.worse <= rules.alpha:
+        return Decision.FAIL
+    return Decision.INCONCLUSIVE
+
+
+def _decided(one: _Compared, test: _Tested, rules: PairedPolicy, *, is_sound: bool) -> _Decided:
+    gain, coverage = one.gains.mean, _coverage(one.pair, one.gains, rules)
+    decision = _decision(gain, test, rules) if is_sound and coverage.holds else Decision.INCONCLUSIVE
+    is_worse = decision is Decision.FAIL
+    p_value = test.worse if is_worse else test.better
+    holds = {Decision.PASS: True, Decision.FAIL: False, Decision.INCONCLUSIVE: None}[decision]
+    told = None if gain is None else number(gain)
+
+    bound = number(rules.floor if is_worse else rules.bound)
+    checks = (
+        coverage,
+        Check(name="gain", subject=str(one.pair), operator=">", threshold=bound, observed=told, holds=holds),
+        Check(
+            name="sign-flip-worse" if is_worse else "sign-flip",
+            subject=str(one.pair),
+            operator="<=",
+            threshold=rules.alpha,
+            observed=p_value,
+            holds=True if p_value <= rules.alpha else None,
+        ),
+    )
+    words = f"{one.pair}: {_WORDS[rules.question, decision]}"
+    words += "" if told is None else f" (gain {told:+.4g}, p {p_value:.4g})"
+    return _Decided(one.pair, decision, checks, _record(one, test, decision, rules), words)
+
+
+def _record(one: _Compared, test: _Tested, decision: Decision, rules: PairedPolicy) -> JsonValue:
+    gain = one.gains.mean
+    drawn = cluster_bootstrap([float(each) for each in one.gains.by_task.values()], Pcg64(rules.seed))
+    return {
+        "pair": one.pair.model_dump(mode="json"),
+        "decision": decision.value,
+        "gain": None if gain is None else number(gain),
+        "interval": None if drawn is None else [drawn.interval.low, drawn.interval.high],
+        "p_value": one.better.p_value,
+        "p_value_holm": test.better,
+        "p_value_worse_holm": test.worse,
+        "tasks": one.better.tasks,
+        "by_task": {task: number(each) for task, each in one.gains.by_task.items()},
+    }
+
+
+_WORDS = {
+    (Question.SUPERIORITY, Decision.PASS): "better",
+    (Question.SUPERIORITY, Decision.FAIL): "worse",
+    (Question.SUPERIORITY, Decision.INCONCLUSIVE): "not shown to be better",
+    (Question.NON_INFERIORITY, Decision.PASS): "not worse by the margin",
+    (Question.NON_INFERIORITY, Decision.FAIL): "worse by more than the margin",
+    (Question.NON_INFERIORITY, Decision.INCONCLUSIVE): "may be worse by the margin",
+}
+
+
+def _together(decisions: Sequence[Decision]) -> Decision:
+    if Decision.FAIL in decisions:
+        return Decision.FAIL
+    return Decision.PASS if all(one is Decision.PASS for one in decisions) else Decision.INCONCLUSIVE
+
+
+def _summary(decided: Sequence[_Decided], common: Sequence[Check]) -> str:
+    broken = next((check for check in common if not check.holds), None)
+    before = "" if broken is None else f"Nothing is decided ({broken.name}: {broken.observed}). "
+    return before + "; ".join(one.told for one in decided) + "."
