@@ -11,7 +11,7 @@ from farm.ports import BlobStore
 
 def named_blobs(plan: Plan, attempts: Iterable[Outcome | AttemptCleanup]) -> dict[Digest, str]:
     """Give every blob that the plan and the attempts name, with one reason why it is needed."""
-    named = dict[Digest, str]()
+    named = {origin.outcome: f"what {origin.sweep} measured of {cell}" for cell, origin in plan.reused.items()}
     for one in attempts:
         for artifact in one.artifacts:
             named[artifact.digest] = f"artifact {artifact.role} of attempt {one.attempt} of {one.cell}"

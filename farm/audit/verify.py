@@ -15,6 +15,7 @@ from farm.audit.blobs import check_blobs, named_blobs
 from farm.audit.cells import CellWalk, WalkedCell, tabulate_walked
 from farm.audit.findings import Audit, Notebook
 from farm.audit.links import Links
+from farm.audit.origins import check_origins
 from farm.audit.reader import Read, Reader
 from farm.audit.rebuild import Rebuild, Remake, Settled
 from farm.errors import SpecError
@@ -101,6 +102,8 @@ class _Verification:
         cells = self._walk(head)
         attempts = [one for walked in cells.values() for one in walked.records]
         blobs = {} if head.plan is None else named_blobs(head.plan, attempts)
+        if head.plan is not None:
+            check_origins(self.sweep, head.plan, cells, self.store.blobs, self.notebook)
         check_blobs(blobs, self.store.blobs, self.notebook)
         uncounted = tuple(self._strangers(head))
         made = self._made_keys()

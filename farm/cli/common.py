@@ -25,6 +25,17 @@ def store_option(function: F) -> F:
     )(function)
 
 
+def reuse_option(function: F) -> F:
+    """Add --reuse."""
+    return click.option(
+        "--reuse",
+        multiple=True,
+        metavar="SWEEP",
+        help="A sealed sweep whose results are taken over where nothing of theirs has changed: its id, or the place of "
+        "its folder in another store. May be repeated; adds to the file's `reuse:`.",
+    )(function)
+
+
 def edition_option(function: F) -> F:
     """Add --edition."""
     return click.option(

@@ -12,7 +12,8 @@ from functools import cached_property, reduce
 from operator import or_
 
 from farm import bootstrap
-from farm.coordinator.checkpoints import Counted, latest, mask_of
+from farm.coordinator.checkpoints import Counted, latest
+from farm.coordinator.ledger import mask_of
 from farm.errors import IntegrityError
 from farm.model import CellId, Digest, Plan, Result, ResultStatus, SweepId, canonical_json, cell_id, parse_record
 from farm.model.keys import plan_key, result_key, results_prefix

@@ -70,6 +70,7 @@ def coordinate(
     exchange = drive.exchange
     ports = CoordinatorPorts(
         records=drive.store.records,
+        blobs=drive.store.blobs,
         leases=exchange.leases,
         dispatcher=exchange.dispatcher,
         queues=exchange.queues,

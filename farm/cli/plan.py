@@ -6,7 +6,8 @@ import click
 from pydantic import JsonValue
 
 from farm import bootstrap
-from farm.cli.common import answer, expensive_option, json_option
+from farm.cli.common import answer, expensive_option, json_option, reuse_option, store_option
+from farm.cli.reused import clock_text, reuse_document, reuse_lines
 from farm.coordinator.mandate import Mandate
 from farm.errors import TransientError
 from farm.model import Plan, needs, unserved
@@ -52,13 +53,15 @@ def _unserved(plan: Plan) -> tuple[str, ...]:
 def _timed(simulation: Simulation, plan: Plan) -> list[str]:
     """Say how long the cells would take; what stands beside the plan's own order is for comparison."""
     bound_s = simulation.bound_s
-    lines = [f"time    on {simulation.slots} slots, {simulation.cells} cells; no order is under {_clock(bound_s)}"]
+    lines = [f"time    on {simulation.slots} slots, {simulation.cells} cells; no order is under {clock_text(bound_s)}"]
     if simulation.guessed:
         lines.append(f"        {simulation.guessed} of them taken at their limit: no duration is known")
     times = {str(order): lasts_s for order, lasts_s in simulation.orders.items()} | {"waves": simulation.waves_s}
     for name, lasts_s in times.items():
         over = f"  {100 * (lasts_s / bound_s - 1):.1f} % above" if bound_s else ""
-        lines.append(f"        {name:<11}{_clock(lasts_s):>10}{over}{'  (this plan)' if name == plan.order else ''}")
+        lines.append(
+            f"        {name:<11}{clock_text(lasts_s):>10}{over}{'  (this plan)' if name == plan.order else ''}"
+        )
     return lines
 
 
@@ -73,34 +76,44 @@ def _simulation_document(simulation: Simulation) -> JsonValue:
     }
 
 
-def _clock(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
-
-
 @click.command(name="plan", epilog="Example:  farm plan sweep.yaml --cells")
 @click.argument("sweep_file", type=click.Path(path_type=Path))
 @click.option("--cells", is_flag=True, help="Also list every cell in the order in which it would start.")
 @click.option("--simulate", "simulated", is_flag=True, help="Also say how long it would take, in each order.")
 @click.option("--slots", type=click.IntRange(1, _MOST_SLOTS), help="Of the fleet that is simulated; 1 if left out.")
 @expensive_option
+@reuse_option
+@store_option
 @json_option
 def command(  # noqa: PLR0913 (the options of a verb)
-    sweep_file: Path, *, cells: bool, simulated: bool, slots: int | None, expensive: bool, as_json: bool
+    sweep_file: Path,
+    *,
+    cells: bool,
+    simulated: bool,
+    slots: int | None,
+    expensive: bool,
+    reuse: tuple[str, ...],
+    store: str | None,
+    as_json: bool,
 ) -> None:
     """Show what a sweep would run, without running or storing anything."""
-    plan = bootstrap.draft_plan(sweep_file, expensive=expensive).plan
-    lines = describe(plan)
-    simulation = simulate(plan, slots or 1) if simulated or slots else None
+    draft = bootstrap.draft_plan(sweep_file, expensive=expensive, reuse=reuse, store=store)
+    plan, selection = draft.plan, draft.reuse.selection
+    lines = [*describe(plan), *reuse_lines(selection, plan)]
+    simulation = simulate(plan, slots or 1, plan.reused_indices) if simulated or slots else None
     lacking = _unserved(plan)
     lines += [f"missing {sentence}" for sentence in lacking]
     if cells:
-        lines += [f"{index:>6}  {cell.id}" for index, cell in enumerate(plan.cells)]
+        lines += [
+            f"{index:>6}  {cell.id}{'  taken over' if cell.id in plan.reused else ''}"
+            for index, cell in enumerate(plan.cells)
+        ]
     lines += [] if simulation is None else _timed(simulation, plan)
     document: dict[str, JsonValue] = {
         "digest": str(plan.digest),
         "cell_count": len(plan.cells),
         "missing": list(lacking),
+        "reuse": reuse_document(selection),
         "plan": plan.model_dump(mode="json"),
     }
     if simulation is not None:

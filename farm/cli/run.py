@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from farm import bootstrap
-from farm.cli.common import edition_option, expensive_option, json_option, shard_option, store_option
+from farm.cli.common import edition_option, expensive_option, json_option, reuse_option, shard_option, store_option
 from farm.cli.drive import open_sweep
 from farm.cli.local import LocalRun, go_on
 from farm.model import Shard, SweepId
@@ -19,6 +19,7 @@ from farm.model import Shard, SweepId
     help="Cells to run at once. Default: FARM_SLOTS, else the CPUs.",
 )
 @expensive_option
+@reuse_option
 @edition_option
 @shard_option
 @store_option
@@ -30,6 +31,7 @@ def command(  # noqa: PLR0913 (the options of a verb)
     *,
     slots: int | None,
     expensive: bool,
+    reuse: tuple[str, ...],
     edition: int | None,
     shard: Shard | None,
     store: str | None,
@@ -44,10 +46,10 @@ def command(  # noqa: PLR0913 (the options of a verb)
     if settings.redis_url:
         bootstrap.connect(settings.redis_url)
     place = bootstrap.open_store(store, settings)
-    draft = bootstrap.draft_plan(sweep_file, expensive=expensive)
+    draft = bootstrap.draft_plan(sweep_file, expensive=expensive, reuse=reuse, store=store)
     place.check()
 
     def opened() -> SweepId:
-        return open_sweep(draft.deliver(place.blobs), edition, shard, place.records)
+        return open_sweep(draft.deliver(place), edition, shard, place.records)
 
     go_on(ctx, LocalRun(draft.plan, opened, place, settings, slots, as_json, shard))

@@ -50,7 +50,7 @@ def check(ctx: click.Context, sweep_file: Path, tasks: tuple[str, ...], *, slots
         place = bootstrap.open_store(scratch, settings)
 
         def opened() -> SweepId:
-            return open_sweep(draft.deliver(place.blobs), None, None, place.records)
+            return open_sweep(draft.deliver(place), None, None, place.records)
 
         run = LocalRun(draft.plan, opened, place, settings, slots, as_json)
         with Interrupts() as interrupts, bootstrap.own_or_embedded_exchange(settings) as exchange:

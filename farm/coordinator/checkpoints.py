@@ -8,6 +8,7 @@ import structlog
 
 from farm.coordinator import events as on
 from farm.coordinator.budget import Used
+from farm.coordinator.ledger import mask_of
 from farm.coordinator.progress import Tally
 from farm.errors import IntegrityError
 from farm.model import Checkpoint, Digest, Plan, SweepId, canonical_json, parse_record, unpack
@@ -97,12 +98,3 @@ class Checkpoints:
         checkpoint = self._tally.checkpoint(plan).checked()
         self._records.create(checkpoint_key(sweep, self._part, done), canonical_json(checkpoint))
         self._kept = done
-
-
-def mask_of(indices: tuple[int, ...]) -> int:
-    """Give the bits of `indices`."""
-    size = max(indices, default=-1) // 8 + 1
-    bits = bytearray(size)
-    for index in indices:
-        bits[index >> 3] |= 1 << (index & 7)
-    return int.from_bytes(bits, "little")

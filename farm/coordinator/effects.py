@@ -50,6 +50,13 @@ class SettleOutcome:
 
 
 @dataclass(frozen=True, slots=True)
+class TakeOver:
+    """Write the outcome and the result of a cell that an earlier sweep measured, then say Settled."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
 class PauseFrom:
     """Have claims of cells at and beyond `index` refused, and no others."""
 
@@ -92,6 +99,7 @@ Effect = (
     | StartWait
     | StartHold
     | SettleOutcome
+    | TakeOver
     | PauseFrom
     | Resume
     | CloseClaims

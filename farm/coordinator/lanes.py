@@ -5,6 +5,9 @@ from dataclasses import dataclass, field, replace
 
 from farm.coordinator.ledger import trailing_ones
 
+NO_HOST = -1
+"""The lane of cells that need no host: it is always open."""
+
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
@@ -21,7 +24,7 @@ class Lanes:
     @classmethod
     def numbered(cls, of: tuple[int, ...]) -> "Lanes":
         """Begin with every lane open."""
-        lanes = set(of)
+        lanes = set(of) - {NO_HOST}
         if len(lanes) < 2:  # noqa: PLR2004 (one lane is none)
             return cls()
         backwards = of[::-1]

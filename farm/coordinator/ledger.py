@@ -4,7 +4,7 @@ What must stay true: every cell below `fold` is through; bit k of each mask spea
 only what finished ahead of the fold. So a million cells behind one straggler cost three integers of 125 kB.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 
@@ -17,7 +17,7 @@ class Ledger:
     through: int = 0
     unusable: int = 0
     aside: int = 0
-    """Cells put aside for the next run: through, without a result."""
+    """Cells of which the breaker learns nothing: put aside for the next run, or measured in an earlier sweep."""
     put_aside: int = 0
     """How many cells were put aside, folded ones included."""
 
@@ -31,6 +31,11 @@ class Ledger:
         unusable = self.unusable if is_usable else self.unusable | bit
         return replace(self, through=self.through | bit, unusable=unusable)
 
+    def take_over(self, index: int) -> "Ledger":
+        """Note a result that was measured elsewhere: it says nothing of today; the cell must not be through."""
+        bit = 1 << (index - self.fold)
+        return replace(self, through=self.through | bit, aside=self.aside | bit)
+
     def skip(self, index: int) -> "Ledger":
         """Put the cell aside; it must not be through."""
         bit = 1 << (index - self.fold)
@@ -43,9 +48,14 @@ class Ledger:
             mask |= 1 << index
         return replace(self, through=mask, aside=mask).advance()
 
-    def restore(self, done: int, unusable: int) -> "Ledger":
+    def restore(self, done: int, unusable: int, taken_over: int = 0) -> "Ledger":
         """Note many cells at once, by bits from the first cell on."""
-        return replace(self, through=self.through | done >> self.fold, unusable=self.unusable | unusable >> self.fold)
+        return replace(
+            self,
+            through=self.through | done >> self.fold,
+            unusable=self.unusable | unusable >> self.fold,
+            aside=self.aside | (done & taken_over) >> self.fold,
+        )
 
     def next_missing(self, index: int) -> int:
         """Return the first cell at or after `index` that is not through."""
@@ -66,7 +76,7 @@ class Ledger:
         )
 
     def foldable(self) -> Iterator[bool | None]:
-        """Yield, in plan order, how the cells ended that `advance` folds: usable or not, None when put aside."""
+        """Yield, in plan order, how the cells ended that `advance` folds: usable or not, or None: no matter."""
         step = trailing_ones(self.through)
         mask = (1 << step) - 1
         unusable, aside = self.unusable & mask, self.aside & mask
@@ -97,3 +107,12 @@ _WORD = 64
 def trailing_ones(bits: int) -> int:
     """Count the ones below the lowest zero."""
     return (bits ^ (bits + 1)).bit_length() - 1 if bits & 1 else 0
+
+
+def mask_of(indices: Collection[int]) -> int:
+    """Give the bits of `indices`."""
+    size = max(indices, default=-1) // 8 + 1
+    bits = bytearray(size)
+    for index in indices:
+        bits[index >> 3] |= 1 << (index & 7)
+    return int.from_bytes(bits, "little")

@@ -18,6 +18,7 @@ from farm.coordinator import effects as out
 from farm.coordinator import events as on
 from farm.coordinator import retry
 from farm.coordinator.events import Event
+from farm.coordinator.ledger import mask_of
 from farm.coordinator.round import Round, choose
 from farm.coordinator.state import Policies, Stage, State, Step, begin
 from farm.coordinator.window import MAY_RUN, SENT, Live, Phase, Window
@@ -47,7 +48,7 @@ def _take(state: State, event: Event) -> Step:
         case on.ClaimsClosed():
             return _drained(state, event.held)
         case on.Restored():
-            ledger = state.ledger.restore(event.done, event.unusable)
+            ledger = state.ledger.restore(event.done, event.unusable, mask_of(state.reused))
             budget = state.budget.restore(event.cost, event.tokens)
             return _folded(replace(state, ledger=ledger, budget=budget), state.cells, is_usable=False)
         case on.Settled():
@@ -190,14 +191,15 @@ def _settled(state: State, event: on.Settled) -> Step:
     if event.index >= state.cells or state.ledger.has(event.index):
         return state, ()
     is_usable = event.fault is None
+    known = event.index in state.reused
     noted = replace(
         state,
-        ledger=state.ledger.note(event.index, is_usable=is_usable),
+        ledger=state.ledger.take_over(event.index) if known else state.ledger.note(event.index, is_usable=is_usable),
         window=state.window.drop(event.index),
     )
     if event.fault is FaultKind.BUG and noted.stage is Stage.DISPATCHING:
         return _stopped(noted, CloseReason.BUG)
-    return _folded(noted, event.index, is_usable=is_usable)
+    return _folded(noted, event.index, is_usable=is_usable and not known)
 
 
 def _folded(state: State, index: int, *, is_usable: bool) -> Step:
@@ -294,20 +296,24 @@ def _dispatched(state: State, slots: int) -> Step:
     chosen = choose(state, slots)
     if chosen.late or chosen.dear:
         return _without(state, chosen, slots)
-    if not chosen.tickets and not chosen.held and chosen.untouched == state.untouched:
+    if not chosen.tickets and not chosen.reached and not chosen.held and chosen.untouched == state.untouched:
         return state, ()
     window = state.window.keep(chosen.held)
     window = window.send((one.index, one.attempt) for one in chosen.tickets) if chosen.tickets else window
+    window = window.settle(chosen.reached) if chosen.reached else window
     paying = {one.index: one.attempt for one in chosen.tickets if state.pays(one.index)}
     budget = state.budget.reserve(paying)
-    return replace(state, window=window, untouched=chosen.untouched, budget=budget), chosen.tickets
+    known = tuple(out.TakeOver(index) for index in chosen.reached)
+    return replace(state, window=window, untouched=chosen.untouched, budget=budget), (*known, *chosen.tickets)
 
 
 def _without(state: State, chosen: Round, slots: int) -> Step:
     """Put cells off, and look again at the others with the pause that this may have changed."""
     effects: tuple[out.Effect, ...] = ()
     state = replace(state, untouched=chosen.untouched)
-    state = replace(state, window=state.window.keep((*chosen.held, *(one.index for one in chosen.tickets))))
+    state = replace(
+        state, window=state.window.keep((*chosen.held, *chosen.reached, *(one.index for one in chosen.tickets)))
+    )
     for indices, why in ((chosen.late, out.Deferral.WINDOW), (chosen.dear, out.Deferral.BUDGET)):
         if indices and state.stage is Stage.DISPATCHING:
             state, more = _put_off(state, indices, why)

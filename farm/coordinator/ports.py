@@ -2,7 +2,19 @@
 
 from dataclasses import dataclass
 
-from farm.ports import Clock, Dispatcher, Events, HostRegistry, Leadership, LeaseBook, Queues, Records, Shares, Signals
+from farm.ports import (
+    BlobStore,
+    Clock,
+    Dispatcher,
+    Events,
+    HostRegistry,
+    Leadership,
+    LeaseBook,
+    Queues,
+    Records,
+    Shares,
+    Signals,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -10,6 +22,7 @@ class CoordinatorPorts:
     """The coordinator's ports."""
 
     records: Records
+    blobs: BlobStore
     leases: LeaseBook
     dispatcher: Dispatcher
     queues: Queues

@@ -138,6 +138,7 @@ class Tally:
     def count(self, index: int, outcome: Outcome, earlier: tuple[Outcome | None, ...]) -> None:
         """Count the outcome that the cell's result names, and the cost of its earlier attempts (None: no record)."""
         self._arms[self._plan.cells[index].arm].count(outcome, earlier)
+        self._replayed += outcome.origin is not None  # taken in, not run: it tells nothing about the pace
         bit = 1 << index
         self._done |= bit
         if not outcome.is_usable:

@@ -14,6 +14,8 @@ class Round:
     """What was decided about the cells that were looked at."""
 
     tickets: tuple[SendTicket, ...] = ()
+    reached: tuple[int, ...] = ()
+    """Cells to be taken over."""
     held: tuple[int, ...] = ()
     """Cells that something holds back: they are ready."""
     late: tuple[int, ...] = ()
@@ -43,9 +45,9 @@ def _look(state: State, places: int, spare: int) -> Round:
     limit = _limit(state)
     ready = sorted(index for index in state.window.ready if index < limit and not state.lanes.is_closed(index))
     turnstile = Turnstile(state.holds, _at_providers(state), state.quota.providers)
-    tickets, held, late, dear = list[SendTicket](), list[int](), list[int](), list[int]()
+    tickets, reached, held, late, dear = list[SendTicket](), list[int](), list[int](), list[int](), list[int]()
     paying = 0
-    while len(tickets) < places:
+    while len(tickets) + len(reached) < places:
         if len(held) < spare and untouched < limit and (not ready or untouched < ready[0]):
             ticket = SendTicket(untouched, 1)
             untouched = skip_known(state, untouched + 1)
@@ -55,7 +57,9 @@ def _look(state: State, places: int, spare: int) -> Round:
         else:
             break
         is_new = state.pays(ticket.index) and ticket.index not in state.budget.reserved
-        if not state.hours.fits(ticket.index):
+        if ticket.index in state.reused:
+            reached.append(ticket.index)
+        elif not state.hours.fits(ticket.index):
             late.append(ticket.index)
         elif is_new and state.budget.is_used_up:
             dear.append(ticket.index)
@@ -66,7 +70,7 @@ def _look(state: State, places: int, spare: int) -> Round:
             paying += is_new
         else:
             held.append(ticket.index)
-    return Round(tuple(tickets), tuple(held), tuple(late), tuple(dear), untouched)
+    return Round(tuple(tickets), tuple(reached), tuple(held), tuple(late), tuple(dear), untouched)
 
 
 def _limit(state: State) -> int:

@@ -18,7 +18,7 @@ from farm.coordinator.effects import Effect
 from farm.coordinator.events import Event
 from farm.coordinator.fleet import Fleet, waits_for
 from farm.coordinator.fleet_hours import FleetHours, needs_s
-from farm.coordinator.lanes import Lanes
+from farm.coordinator.lanes import NO_HOST, Lanes
 from farm.coordinator.machine import Policies, Stage, advance, begin
 from farm.coordinator.ports import CoordinatorPorts, Rhythm
 from farm.coordinator.progress import Progress, Pulse, Tally
@@ -32,6 +32,8 @@ from farm.model import CellEvent, EventKind, FaultKind, Outcome, Plan, Pressure,
 
 _log = structlog.get_logger()
 
+_TURN_S = 2.0
+"""Less than a coordinator's duties can wait."""
 _PRESSING = frozenset({RequestEnd.RATE_LIMITED, RequestEnd.UNAVAILABLE, RequestEnd.STALLED})
 
 
@@ -81,7 +83,7 @@ class Shell:
         self._state = begin(
             len(plan.cells), Policies.of(plan, budget), _providers(plan), records.elsewhere, needs_s=needs_s(plan)
         )
-        self._state = replace(self._state, lanes=Lanes.numbered(self._queues.lanes(plan.cells)))
+        self._state = replace(self._state, lanes=Lanes.numbered(_lanes(plan, self._queues)), reused=plan.reused_indices)
         self._started_s = ports.clock.monotonic()
         self._fleet = Fleet()
         self._bug = ""
@@ -129,8 +131,9 @@ class Shell:
                 self._ports.leases.announce(self._ticket(index, live.attempt))
 
     def work_off(self) -> None:
-        """Follow the hints that came, and carry out what the machine wants."""
-        while (self._effects or self._hints) and not self.is_over:
+        """Follow the hints that came, and carry out what the machine wants; what takes long goes on next turn."""
+        until_s = self._ports.clock.monotonic() + _TURN_S
+        while (self._effects or self._hints) and not self.is_over and self._ports.clock.monotonic() <= until_s:
             if self._effects:
                 self._perform(self._effects[0])
                 self._effects.popleft()
@@ -323,6 +326,8 @@ class Shell:
                 self._holds[effect.provider] = _Held(effect.number, clock.monotonic() + effect.delay_s)
             case out.SettleOutcome():
                 self._settle(effect.index, effect.attempt)
+            case out.TakeOver():
+                self._take_over(effect.index)
             case out.PauseFrom():
                 leases.open_sweep(sweep, effect.index)
             case out.Resume():
@@ -368,6 +373,14 @@ class Shell:
         self._ports.dispatcher.send(ticket)
         self._watch.sent(index, attempt, self._ports.clock.monotonic())
 
+    def _take_over(self, index: int) -> None:
+        live = self._state.window.cells.get(index)
+        if live is None or live.phase is not Phase.SETTLING:
+            return  # an outage held the effect up and the sweep has ended
+        origin = self._records.plan.reused[self._records.plan.cells[index].id]
+        self._records.take_over(index, self._ports.blobs.get(origin.outcome))
+        self._settle(index, live.attempt)
+
     def _settle(self, index: int, attempt: int) -> None:
         stored = self._records.outcome(index, attempt)
         if stored is not None and not stored.outcome.is_interrupted:
@@ -387,6 +400,14 @@ class Shell:
 
 
 def _providers(plan: Plan) -> tuple[str | None, ...]:
-    """Name each cell's provider, in plan order; nothing when no arm names one."""
+    """Name whom each cell will ask, in plan order; nothing when no arm names a provider."""
     named = {arm.name: arm.provider for arm in plan.arms}
-    return tuple(named[cell.arm] for cell in plan.cells) if any(named.values()) else ()
+    if not any(named.values()):
+        return ()
+    return tuple(None if cell.id in plan.reused else named[cell.arm] for cell in plan.cells)
+
+
+def _lanes(plan: Plan, queues: CellQueues) -> tuple[int, ...]:
+    """Give each cell's lane; what is taken over needs no host, and waits for none."""
+    lanes = queues.lanes(plan.cells)
+    return tuple(NO_HOST if index in plan.reused_indices else lane for index, lane in enumerate(lanes))

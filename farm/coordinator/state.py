@@ -57,6 +57,8 @@ class State:
     budget: Budget = field(default_factory=Budget)
     quota: Quota = field(default_factory=Quota)
     lanes: Lanes = field(default_factory=Lanes)
+    reused: frozenset[int] = frozenset()
+    """Cells that are taken over from earlier sweeps when dispatch reaches them: they take no slot."""
     untouched: int = 0
     """The first cell that was never in the window, but for those of closed lanes."""
     slots: int | None = None

@@ -21,6 +21,7 @@ from farm.model import (
     canonical_json,
     parse_record,
     result_of,
+    taken_over,
 )
 from farm.model.keys import (
     cancel_key,
@@ -142,6 +143,14 @@ class SweepRecords:
         """Write the result that the outcome makes, unless the cell has one."""
         body = canonical_json(result_of(stored.outcome, stored.digest))
         self._records.create(result_key(self.sweep, self.plan.cells[index].id), body)
+
+    def take_over(self, index: int, body: bytes) -> None:
+        """Write the outcome of a cell that an earlier sweep measured, unless it has one; `body` is that sweep's."""
+        cell = self.plan.cells[index].id
+        origin = self.plan.reused[cell]
+        original = parse_record(Outcome, body, f"outcome {origin.outcome}, which the plan reuses for {cell}")
+        outcome = taken_over(original, origin, self.sweep, self.plan.digest)
+        self._records.create(outcome_key(self.sweep, cell, outcome.attempt), canonical_json(outcome))
 
     def write_lost(self, index: int, attempt: int, now: datetime) -> None:
         """Write a lost outcome for the attempt, unless it has one."""

@@ -81,6 +81,11 @@ class Window:
         sent = {index: Live(attempt, Phase.QUEUED) for index, attempt in tickets}
         return Window(cells={**self.cells, **sent}, ready=self.ready.difference(sent), waiting=self.waiting)
 
+    def settle(self, indices: Iterable[int]) -> "Window":
+        """Copy with these cells' first attempts over, and their results being written."""
+        over = {index: Live(1, Phase.SETTLING) for index in indices}
+        return Window(cells={**self.cells, **over}, ready=self.ready.difference(over), waiting=self.waiting)
+
     def _with(self, cells: Mapping[int, Live], index: int) -> "Window":
         old, new = self.cells.get(index), cells.get(index)
         was, is_now = (None if old is None else old.phase), (None if new is None else new.phase)

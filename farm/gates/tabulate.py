@@ -75,6 +75,7 @@ def _with_evidence(row: Row, outcome: Outcome, evidence: Evidence) -> Row:
     patch = next((one for one in outcome.artifacts if one.role == PATCH and not one.truncated), None)
     return row.model_copy(
         update={
+            "reused": outcome.origin is not None,
             "sessions": evidence.sessions,
             "verify": evidence.verify,
             "oracle": evidence.oracle,

@@ -49,7 +49,8 @@ from farm.model.live import MOST_PREVIEW, LiveNote
 from farm.model.machine import Machine
 from farm.model.metric import Direction, Measured, Metric, MetricName, MetricSource, Number
 from farm.model.names import CellId, Name, PluginGroup, RelativePath, SweepId, cell_id, sweep_id
-from farm.model.plan import Cell, Plan, cell_lock
+from farm.model.origin import Origin
+from farm.model.plan import REUSING, Cell, Plan, cell_lock
 from farm.model.policy import BreakerPolicy, CellOrder, DispatchPolicy, RetryPolicy
 from farm.model.prices import Price, PriceTable
 from farm.model.result import (
@@ -66,7 +67,7 @@ from farm.model.result import (
     Settlement,
     Unsettled,
 )
-from farm.model.settle import result_of, settles
+from farm.model.settle import result_of, settles, taken_over
 from farm.model.shard import Shard, ShardClose, ShardOpening, shards
 from farm.model.share import ShareClaim
 from farm.model.spec import (
@@ -105,6 +106,7 @@ __all__ = [
     "MIB",
     "MOST_PREVIEW",
     "NO_TOKENS",
+    "REUSING",
     "Arm",
     "ArmCount",
     "ArmRole",
@@ -165,6 +167,7 @@ __all__ = [
     "OracleFinding",
     "OracleSource",
     "OracleSpec",
+    "Origin",
     "Outcome",
     "Overlay",
     "OverlaySpec",
@@ -248,6 +251,7 @@ __all__ = [
     "shards",
     "stripped",
     "sweep_id",
+    "taken_over",
     "unpack",
     "unserved",
 ]

@@ -13,6 +13,7 @@ from farm.model.door import DoorReport
 from farm.model.fault import Fault
 from farm.model.metric import Measured, Number
 from farm.model.names import CellId, SweepId
+from farm.model.origin import Origin
 from farm.model.sums import known_sum
 
 Tokens = Annotated[int, Field(strict=True, ge=0)]
@@ -254,6 +255,8 @@ class Outcome(Value):
     stages: tuple[StageTime, ...] = ()
     doors: tuple[DoorReport, ...] | None = None
     """Of every session that was begun, where a fault keeps their reports back. None: nobody knows what they spent."""
+    origin: Origin | None = None
+    """Set when this was measured in an earlier sweep, and taken over."""
     late: bool = False
     """Recorded after the sweep had settled: kept, never counted."""
 
@@ -269,7 +272,12 @@ class Outcome(Value):
 
     @property
     def cost_usd(self) -> Decimal | None:
-        """What the attempt cost, whether or not it counts; None when that of one session is unknown."""
+        """What the attempt cost, whether or not it counts; None when that of one session is unknown.
+
+        What was taken over cost nothing here: its evidence knows what it once cost.
+        """
+        if self.origin is not None:
+            return Decimal(0)
         if self.evidence is not None:
             return self.evidence.cost_usd
         if self.doors is None:
@@ -279,6 +287,8 @@ class Outcome(Value):
     @property
     def tokens(self) -> int | None:
         """What the attempt used at its providers, whether or not it counts; None when a part of it is not known."""
+        if self.origin is not None:
+            return 0
         doors = self.doors if self.evidence is None else tuple(session.door for session in self.evidence.sessions)
         if doors is None or None in doors:
             return None

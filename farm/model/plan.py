@@ -4,12 +4,13 @@ What must stay true: the same inputs give the same plan digest on any machine, a
 result is in here.
 """
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
-from farm.model.arm import Arm, Pin
+from farm.model.arm import Arm, ArmRole, Pin
 from farm.model.base import Value
 from farm.model.canonical import canonical_json
 from farm.model.digest import Digest
@@ -18,9 +19,13 @@ from farm.model.expected import Duration, most_s, typical_s
 from farm.model.limits import CheckLimits, Seconds
 from farm.model.metric import Metric
 from farm.model.names import CellId, Name, cell_id
+from farm.model.origin import Origin
 from farm.model.policy import BreakerPolicy, CellOrder, DispatchPolicy, RetryPolicy
 from farm.model.task import Task
 from farm.model.time_window import WindowText
+
+REUSING = frozenset({ArmRole.INCUMBENT, ArmRole.COMPARATOR})
+"""What a candidate or a control is compared with may be known already; they themselves are measured."""
 
 
 class Cell(Value):
@@ -76,6 +81,9 @@ class Plan(Value):
     durations: dict[Name, dict[Name, Duration]] = {}
     """By task and arm: what cells' sessions are expected to last."""
 
+    reused: dict[CellId, Origin] = {}
+    """Cells that are not run: an earlier sweep measured them under the same lock."""
+
     @model_validator(mode="after")
     def _cells_name_what_is_here(self) -> "Plan":
         tasks, arms = set(self.task_by_name), set(self.arm_by_name)
@@ -84,6 +92,27 @@ class Plan(Value):
         if any(cell.task not in tasks or cell.arm not in arms for cell in self.cells):
             raise ValueError("a plan's cell names a task or an arm that the plan does not hold")
         return self
+
+    @model_validator(mode="after")
+    def _reuse_leaves_each_arm_something_to_measure(self) -> "Plan":
+        if not self.reused:
+            return self
+        for cell in self.reused:
+            index = self.index_by_cell.get(cell)
+            if index is None or self.arm_by_name[self.cells[index].arm].role not in REUSING:
+                raise ValueError(f"a plan reuses {cell}, which is no cell of an incumbent or comparator of its own")
+        fresh = {cell.arm for cell in self.cells if cell.id not in self.reused}
+        if stale := {cell.arm for cell in self.cells} - fresh:
+            raise ValueError(f"a plan would measure nothing of arm {min(stale)}: one of its cells must be run")
+        return self
+
+    def with_reused(self, reused: Mapping[CellId, Origin]) -> "Plan":
+        """Copy with these cells taken over from earlier sweeps; what was computed of this plan is not kept."""
+        return Plan.model_validate({name: getattr(self, name) for name in Plan.model_fields} | {"reused": dict(reused)})
+
+    @cached_property
+    def reused_indices(self) -> frozenset[int]:
+        return frozenset(self.index_by_cell[cell] for cell in self.reused)
 
     @cached_property
     def task_by_name(self) -> dict[str, Task]:

@@ -2,6 +2,8 @@
 
 from farm.model.digest import Digest
 from farm.model.evidence import Outcome
+from farm.model.names import SweepId
+from farm.model.origin import Origin
 from farm.model.policy import RetryPolicy
 from farm.model.result import Result
 
@@ -13,6 +15,11 @@ def settles(outcome: Outcome, policy: RetryPolicy) -> bool:
     """
     fault = outcome.fault
     return fault is None or not (fault.is_open or fault.kind in policy.kinds)
+
+
+def taken_over(original: Outcome, origin: Origin, sweep: SweepId, plan: Digest) -> Outcome:
+    """Make the outcome of the cell that `sweep` takes over from where it was measured: all of it but whose it is."""
+    return original.model_copy(update={"sweep": sweep, "plan": plan, "attempt": 1, "origin": origin})
 
 
 def result_of(outcome: Outcome, outcome_digest: Digest) -> Result:

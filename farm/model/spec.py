@@ -150,6 +150,7 @@ class OverlaySpec(Value):
 
 
 MOST_LABELS = 16
+MOST_SOURCES = 100
 
 
 class ArmSpec(Value):
@@ -203,3 +204,7 @@ class SweepSpec(Value):
     upload_s: Seconds = 30.0
     durations: str | None = None
     """A table of expected durations, relative to the sweep file."""
+    reuse: Annotated[tuple[str, ...], Field(max_length=MOST_SOURCES)] = ()
+    """Sealed sweeps whose results are taken over where they were measured under the same lock."""
+    reuse_within_days: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 90.0
+    """How long ago that may have been."""

@@ -23,13 +23,13 @@ def expected_durations(tables: Iterable[Table]) -> Mapping[str, Mapping[str, tup
     """Give, by task and arm, within how many seconds the measured cells' sessions ended, for each agent and model.
 
     The nearest rank: the smallest measured duration that at least half, or nine in ten, do not pass. What was never
-    measured is left out.
+    measured, or was measured in another sweep, is left out.
     """
     measured = defaultdict[_Measured, list[float]](list)
     for table in tables:
         arms = table.plan.arm_by_name
         for row in table.rows:
-            if row.duration_s:
+            if row.duration_s and not row.reused:
                 arm = arms[row.arm]
                 measured[_Measured(row.task, row.arm, arm.agent.name, model_of(arm))].append(row.duration_s)
     found = defaultdict[str, dict[str, tuple[Expected, ...]]](dict)

@@ -28,6 +28,7 @@ from farm.finalizer.ports import FinalizerPorts
 from farm.model import (
     Arm,
     ArmRole,
+    Artifact,
     AttemptCleanup,
     BreakerPolicy,
     Cancel,
@@ -119,6 +120,8 @@ class Worker:
     held: dict[int, Lease] = field(default_factory=dict)
     doors: tuple[DoorReport, ...] | None = None
     """Of each attempt that ends in a fault."""
+    artifacts: tuple[Artifact, ...] = ()
+    """Of each attempt."""
 
     def claim(self, ticket: Ticket) -> bool:
         """Take the lease and write claim.json, as a worker does."""
@@ -167,6 +170,7 @@ class Worker:
             evidence=finding if isinstance(finding, Evidence) else None,
             fault=finding if isinstance(finding, Fault) else None,
             doors=self.doors if isinstance(finding, Fault) else None,
+            artifacts=self.artifacts,
         )
         body = canonical_json(outcome)
         farm.records.create(outcome_key(lease.sweep, lease.cell, lease.attempt), body)
@@ -182,10 +186,13 @@ class Worker:
 class Farm:
     """Every port in memory, one submitted sweep, and coordinators on demand."""
 
-    def __init__(self, plan: Plan, slots: int = 4, clock: FakeClock | None = None) -> None:
+    def __init__(
+        self, plan: Plan, slots: int = 4, clock: FakeClock | None = None, store: MemoryStore | None = None
+    ) -> None:
         self.plan = plan
         self.clock = clock or FakeClock()
-        self.records = MemoryStore().records
+        store = store or MemoryStore()
+        self.records, self.blobs = store.records, store.blobs
         self.serial = iter(range(10**9))
         self.slots = slots
         self.wipe()
@@ -223,6 +230,7 @@ class Farm:
     def ports(self) -> CoordinatorPorts:
         return CoordinatorPorts(
             records=self.records,
+            blobs=self.blobs,
             leases=self.leases,
             dispatcher=self.dispatcher,
             queues=self.queues,
@@ -278,10 +286,13 @@ class Farm:
         return (coordinator or self.coordinator()).run(should_stop, self.seen.append)
 
     def works(
-        self, find: Callable[[Ticket], Finding | None], doors: tuple[DoorReport, ...] | None = None
+        self,
+        find: Callable[[Ticket], Finding | None],
+        doors: tuple[DoorReport, ...] | None = None,
+        artifacts: tuple[Artifact, ...] = (),
     ) -> Callable[[int], bool | None]:
         """Make a world in which every ticket is run at once; None: the worker dies on it."""
-        worker = Worker(self, doors=doors)
+        worker = Worker(self, doors=doors, artifacts=artifacts)
 
         def step(_turn: int) -> None:
             for ticket in self.dispatcher.take():

@@ -210,7 +210,7 @@ def a_sweep(fleet: Fleet, shape: Shape) -> Iterator[Sweep]:
         a_repository(folder / "repository", {"README": "Nothing here yet.\n"})
         (folder / "sweep.yaml").write_text(yaml.safe_dump(shape.document()))
     store = fleet.store()
-    plan = bootstrap.draft_plan(folder / "sweep.yaml").deliver(store.blobs)
+    plan = bootstrap.draft_plan(folder / "sweep.yaml").deliver(store)
     assert len(plan.cells) == CELLS
     sweep = Sweep(fleet, shape, submit(plan, None, store.records, "tests", bootstrap.clock()), plan)
     try:

@@ -318,6 +318,7 @@ class _Play:
 
         return CoordinatorPorts(
             records=Port(farm, process, Service.STORE, lambda: store),
+            blobs=Port(farm, process, Service.STORE, lambda: farm.store.blobs),
             leases=redis("leases"),
             dispatcher=Port(farm, process, Service.REDIS, lambda: farm),
             queues=redis("queues"),

@@ -49,6 +49,7 @@ def coordinated(farm: Farm, redis_url: str, holder: str, limit_s: float) -> Coor
     exchange, until_s = connect(redis_url), time.monotonic() + limit_s
     ports = CoordinatorPorts(
         records=farm.records,
+        blobs=farm.store.blobs,
         leases=exchange.leases,
         dispatcher=celery.CeleryDispatcher(celery.make_app(redis_url)),
         queues=exchange.queues,

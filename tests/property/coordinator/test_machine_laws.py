@@ -1,7 +1,7 @@
 """The machine's laws over random histories: a world of workers that finish, fail, vanish, and repeat themselves."""
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -81,6 +81,11 @@ class World:
                 kind = FaultKind.LOST if (index, attempt) in self.lost else self.fault(index)
                 self.results.setdefault(index, kind)
                 self.tell(on.Settled(index, self.results[index]))
+            case out.TakeOver(index):
+                assert index in self.state.reused
+                assert self.state.paused_from is None or index < self.state.paused_from
+                self.results.setdefault(index, None)
+                self.tell(on.Settled(index, None))
             case out.CloseClaims():
                 self.offered.clear()
                 self.tell(on.ClaimsClosed(frozenset(self.running)))
@@ -92,6 +97,7 @@ class World:
 
     def sent(self, index: int, attempt: int) -> None:
         assert self.state.stage is Stage.DISPATCHING, "nothing is sent once it stops"
+        assert index not in self.state.reused, "what is taken over is not run"
         assert index not in self.results, "no attempt after a result"
         assert attempt <= MOST, "no more attempts than the policy allows"
         assert attempt >= self.attempts.get(index, 1), "attempt numbers only grow"
@@ -256,6 +262,23 @@ def test_every_history_ends_with_each_cell_final_exactly_once(seed: int, ends: l
     assert played.first_sent == list(range(len(ends)))
     assert played.state.ledger.fold == len(ends)
     assert not played.state.window.cells
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=BUSY)
+@given(seed=seeds, ends=unlucky, streak=st.integers(0, 4), data=st.data())
+def test_what_is_taken_over_is_through_when_dispatch_reaches_it_and_the_breaker_does_not_see_it(
+    seed: int, ends: list[bool], streak: int, data: st.DataObject
+) -> None:
+    reused = data.draw(st.frozensets(st.integers(0, max(0, len(ends) - 1)), max_size=len(ends)))
+    played = world(seed, ends, streak=streak, flaky=set())
+    played.state = replace(played.state, reused=reused)
+    played.drive()
+    fresh = [index for index in range(len(ends)) if index not in reused]
+    expected = breaker_decides([ends[index] for index in fresh], streak)
+    assert played.state.breaker.tripped_at == (None if expected is None else fresh[expected])
+    assert not set(played.attempts) & reused
+    if expected is None:
+        assert sorted(played.results) == list(range(len(ends)))
 
 
 @settings(max_examples=500, deadline=None, suppress_health_check=BUSY)

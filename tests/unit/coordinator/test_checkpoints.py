@@ -8,7 +8,8 @@ import pytest
 from farm.adapters.memory import MemoryStore
 from farm.coordinator import events as on
 from farm.coordinator.budget import Account, Budget, Used
-from farm.coordinator.checkpoints import Checkpoints, latest, mask_of
+from farm.coordinator.checkpoints import Checkpoints, latest
+from farm.coordinator.ledger import mask_of
 from farm.coordinator.machine import Policies, advance, begin
 from farm.coordinator.progress import Pulse, Tally
 from farm.model import Checkpoint, Digest, FaultKind, Outcome, Plan, SweepId, canonical_json, pack, parse_record, unpack

@@ -1,0 +1,63 @@
+"""Bring what a plan takes over into the store that it is submitted to: bytes by digest, each proven as it arrives."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from farm.errors import IntegrityError
+from farm.model import CellId, Origin, Plan, SweepId
+from farm.planning.priors import Prior, read_priors
+from farm.planning.reuse import ReuseRule, Selection, eligible, select
+from farm.ports import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """An earlier sweep and where it stands."""
+
+    store: Store
+    sweep: SweepId
+
+
+@dataclass(frozen=True, slots=True)
+class Reuse:
+    """What a plan takes over."""
+
+    selection: Selection = field(default_factory=Selection)
+
+    @classmethod
+    def found(cls, plan: Plan, sources: Sequence[Source], rule: ReuseRule) -> "Reuse":
+        """Look for the plan's cells in earlier sweeps; errors as `read_priors`."""
+        wanted = {cell.id for cell in eligible(plan)}
+        found = (one for source in sources for one in read_priors(source.store, source.sweep, wanted))
+        return cls(select(plan, found, rule))
+
+    @property
+    def origins(self) -> Mapping[CellId, Origin]:
+        """Give what the plan pins."""
+        return {cell: prior.origin for cell, prior in self.selection.taken.items()}
+
+    def carry(self, plan: Plan, target: Store) -> Plan:
+        """Copy every byte into `target`; return the plan without the cells of which some are missing or changed."""
+        damaged = set(self._damaged(target))
+        if not damaged:
+            return plan
+        return plan.with_reused({cell: origin for cell, origin in plan.reused.items() if cell not in damaged})
+
+    def _damaged(self, target: Store) -> Iterator[CellId]:
+        with TemporaryDirectory(prefix="farm-reuse-") as scratch:
+            for cell, prior in self.selection.taken.items():
+                try:
+                    _carry(prior, target, Path(scratch) / "blob")
+                except IntegrityError:
+                    yield cell
+
+
+def _carry(prior: Prior, target: Store, spare: Path) -> None:
+    """Read every byte, though the store be the same: what is taken over must be there and be what it was."""
+    target.blobs.put(prior.body)
+    for artifact in prior.outcome.artifacts:
+        prior.store.blobs.fetch(artifact.digest, spare)
+        target.blobs.put_file(spare)
+        spare.unlink()
