@@ -59,3 +59,5 @@ class Arm(Value):
     overlay: Overlay | None = None
     assets: Annotated[dict[Name, Digest], Field(max_length=MOST_ASSETS)] = {}
     """Tar blobs of folders that its sessions see read-only, by name."""
+    plugins: dict[Name, str] = {}
+    """The versions of those assets that are plug-ins of its agent."""

@@ -149,6 +149,17 @@ class OverlaySpec(Value):
     """Text files, inherited first; joined with one blank line."""
 
 
+class PluginFolder(Value):
+    """A plug-in of an agent: a folder of which only manifests, skills, scripts and assets are taken."""
+
+    folder: str
+    """Relative to the sweep file."""
+    version: Annotated[str, Field(pattern=r"^\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]{1,64})?$")]
+    """As its manifests must say it."""
+    skills: Annotated[tuple[str, ...], Field(max_length=100)] = ()
+    """Those that must be in it."""
+
+
 MOST_LABELS = 16
 MOST_SOURCES = 100
 
@@ -167,6 +178,8 @@ class ArmSpec(Value):
     overlay: OverlaySpec | None = None
     assets: Annotated[dict[Name, str], Field(max_length=MOST_ASSETS)] = {}
     """Folders, relative to the sweep file, that the arm's sessions see at /cell/assets/<name>, read-only."""
+    plugins: dict[Name, PluginFolder] = {}
+    """Assets too, packed as plug-ins of its agent."""
     labels: Annotated[tuple[Label, ...], Field(max_length=MOST_LABELS)] = ()
     """What a host must be labelled with to run the arm's cells; arch=<machine> is every host's own."""
 

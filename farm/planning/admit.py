@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from farm.model import MIB, ArmRole, CellOrder, SweepSpec
+from farm.model.arm import MOST_ASSETS
 from farm.planning.cells import MOST_CELLS
 from farm.planning.problems import Problem
 
@@ -21,6 +22,7 @@ def cross_checks(spec: SweepSpec) -> Iterator[Problem]:
     yield from _twice("gates", "kind", [gate.kind for gate in spec.gates])
     yield from _roles(spec)
     yield from _overlays(spec)
+    yield from _assets(spec)
     yield from _containment(spec)
     yield from _dependencies(spec)
     yield from _images(spec)
@@ -85,6 +87,15 @@ def _overlays(spec: SweepSpec) -> Iterator[Problem]:
             yield Problem(("arms", index, "overlay", "boundary"), "a boundary without files bounds nothing; drop it")
         if overlay.files is None and overlay.modify_only:
             yield Problem(("arms", index, "overlay", "modify_only"), "there are no files that could modify; drop it")
+
+
+def _assets(spec: SweepSpec) -> Iterator[Problem]:
+    for index, arm in enumerate(spec.arms):
+        for name in arm.plugins:
+            if name in arm.assets:
+                yield Problem(("arms", index, "plugins", name), "there is an asset of that name; choose another")
+        if len(arm.assets) + len(arm.plugins) > MOST_ASSETS:
+            yield Problem(("arms", index, "plugins"), f"assets and plug-ins are at most {MOST_ASSETS}; take some out")
 
 
 def _money(spec: SweepSpec) -> Iterator[Problem]:

@@ -213,6 +213,7 @@ def _arm(blobs: BlobStore, arm: ArmSpec, read: ArmInput) -> Arm:
         requires=read.requires,
         overlay=overlay,
         assets={name: blobs.put(body) for name, body in read.assets.items()},
+        plugins={name: plugin.version for name, plugin in arm.plugins.items()},
     )
 
 

@@ -32,6 +32,7 @@ from farm.planning.admit import MOST_PROMPT_BYTES, prompt_problem
 from farm.planning.durations import Durations, read_durations
 from farm.planning.folder import folder_paths, pack_folder, read_file
 from farm.planning.laying import Laid, lay
+from farm.planning.plugin_folder import pack_plugin
 from farm.planning.ports import PluginSource
 from farm.planning.prices import read_prices
 from farm.planning.problems import Loc, Problem
@@ -155,6 +156,10 @@ class Gathering:
             body = self._take((*loc, name), partial(pack_folder, self.folder / folder))
             if body is not None:
                 packed[name] = body
+        for name, plugin in arm.plugins.items():
+            body = self._take((*loc[:-1], "plugins", name), partial(pack_plugin, self.folder / plugin.folder, plugin))
+            if body is not None:
+                packed[name] = body
         return packed
 
     def _prompt(self, task: TaskSpec) -> bytes:
@@ -253,11 +258,12 @@ def _ensure_provider_fits(arm: ArmSpec, wires: tuple[Wire, ...]) -> None:
 
 
 def _ensure_assets(arm: ArmSpec, named: tuple[str, ...]) -> None:
-    missing = [name for name in named if name not in arm.assets]
+    brought = [*arm.assets, *arm.plugins]
+    missing = [name for name in named if name not in brought]
     if missing:
         raise SpecError(
             f"the agent {arm.agent.kind!r} needs the asset {missing[0]!r}, which arm {arm.name!r} does not bring; "
-            f"add it under `assets:` with its folder. It brings: {', '.join(arm.assets) or 'none'}"
+            f"add it under `assets:` with its folder. It brings: {', '.join(brought) or 'none'}"
         )
 
 

@@ -53,6 +53,7 @@ class Comparator(Value):
     name: Name
     folder: str
     """Relative to the sweep file."""
+    version: str
     agent: dict[str, JsonValue] = {}
     """What its arms' agent has besides; left out: the plug-in among its `plugins`."""
     skills: Skills = Skills()
@@ -180,9 +181,14 @@ def _arm(name: str, pattern: Pattern, options: Options) -> ArmSpec:
         "program": _program(pattern, options, skills),
         "provider": options.provider,
         "overlay": _overlay(pattern, options),
-        "assets": {} if comparator is None else {comparator.name: comparator.folder},
+        "plugins": {} if comparator is None else {comparator.name: _plugin(comparator)},
     }
     return ArmSpec.model_validate(fields)
+
+
+def _plugin(comparator: Comparator) -> dict[str, JsonValue]:
+    skills = [*comparator.skills.model_dump().values()]
+    return {"folder": comparator.folder, "version": comparator.version, "skills": skills}
 
 
 def _agent_options(pattern: Pattern, options: Options, comparator: Comparator | None) -> dict[str, JsonValue]:

@@ -16,9 +16,14 @@ from tests.builders.worker.working import Make
 from worker.tasks import carry
 
 KNOWN = Plugins({**GIVEN, "sandboxes": {"bubblewrap": object}})
+WORK = "skills/work/SKILL.md"
 PLANS = [{"write": {"path": "docs/plans/fix.md", "text": "1. Fix it.\n"}}, {"skill": {"name": "plan"}}]
 WORKS = [
-    {"run": {"command": "cat .claude/skills/work/SKILL.md >done 2>/dev/null || echo plain >done"}},
+    {
+        "run": {
+            "command": "cat .claude/skills/work/SKILL.md /cell/assets/ce/skills/work/SKILL.md >done 2>/dev/null || true"
+        }
+    },
     {"skill": {"name": "work"}},
 ]
 REVIEWS = [
@@ -33,8 +38,11 @@ def a_sweep(folder: Path, **preset: Any) -> Path:
     for name, text in (("skills", "Work.\n"), ("better", "Work well.\n")):
         (folder / name / ".claude/skills/work").mkdir(parents=True)
         (folder / name / ".claude/skills/work/SKILL.md").write_text(text)
-    (folder / "ce").mkdir()
-    (folder / "ce/plugin.json").write_text("{}")
+    for skill in ("plan", "work", "review"):
+        (folder / "ce/skills" / skill).mkdir(parents=True)
+        (folder / "ce/skills" / skill / "SKILL.md").write_text("Theirs.\n")
+    (folder / "ce/.claude-plugin").mkdir()
+    (folder / "ce/.claude-plugin/plugin.json").write_text('{"version": "1.2.3"}')
     task = {
         "id": "fix",
         "repository": {"path": "repo"},
@@ -42,7 +50,7 @@ def a_sweep(folder: Path, **preset: Any) -> Path:
         "oracle": {"kind": "command", "argv": ["sh", "-c", "test -e done"]},
     }
     preset |= {"kind": "workflow-bench", "agent": AGENT, "skill_files": "skills"}
-    preset["comparator"] = {"name": "ce", "folder": "ce", "agent": {"denied_tools": []}}
+    preset["comparator"] = {"name": "ce", "folder": "ce", "version": "1.2.3", "agent": {"denied_tools": []}}
     (folder / "sweep.yaml").write_text(yaml.safe_dump({"name": "bench", "tasks": [task], "preset": preset}))
     return folder / "sweep.yaml"
 
@@ -64,6 +72,11 @@ def outcomes(farm: Farm, sweep: Path) -> dict[str, Outcome]:
     return found
 
 
+def the_patch(farm: Farm, outcome: Outcome) -> bytes:
+    digests = [one.digest for one in outcome.artifacts if one.role == "patch"]
+    return b"".join(map(farm.blobs.get, digests))
+
+
 def proven(outcome: Outcome) -> Evidence:
     assert outcome.evidence is not None, outcome.fault
     return outcome.evidence
@@ -79,11 +92,14 @@ def proven(outcome: Outcome) -> Evidence:
 def test_incumbents_and_comparators_use_their_skills(
     farm: Make, tmp_path: Path, arms: list[str], answers: set[bool]
 ) -> None:
-    found = outcomes(farm(), a_sweep(tmp_path, arms=arms))
+    cell = farm()
+    found = outcomes(cell, a_sweep(tmp_path, arms=arms))
     evidence = {arm: proven(outcome) for arm, outcome in found.items()}
     assert {session.problem for one in evidence.values() for session in one.sessions} == {None}
     assert {one.oracle.correct for one in evidence.values()} == answers  # a review leaves the workspace as it was
     kept = {arm: {one.role for one in outcome.artifacts} for arm, outcome in found.items()}
+    theirs = {arm for arm, one in found.items() if b"+Theirs.\n" in the_patch(cell, one)}
+    assert theirs == {arm for arm in arms if arm.startswith("ce-work")}
     assert all(("review" in roles) == arm.endswith("review") for arm, roles in kept.items())
 
 
@@ -97,10 +113,9 @@ def test_baselines_are_denied_their_skill_and_work_without_the_incumbents_files(
 def test_a_candidate_differs_from_its_incumbent_by_the_overlay_alone(farm: Make, tmp_path: Path) -> None:
     cell = farm()
     found = outcomes(cell, a_sweep(tmp_path, overlay="better"))
-    digests = {arm: {one.role: one.digest for one in outcome.artifacts}["patch"] for arm, outcome in found.items()}
-    assert sorted(digests) == [
+    assert sorted(found) == [
         *("candidate-workflow", "candidate-workflow-direct", "workflow", "workflow-direct"),
     ]
     assert all(proven(outcome).oracle.correct for outcome in found.values())
-    assert b"+Work.\n" in cell.blobs.get(digests["workflow"])
-    assert b"+Work well.\n" in cell.blobs.get(digests["candidate-workflow"])
+    assert b"+Work.\n" in the_patch(cell, found["workflow"])
+    assert b"+Work well.\n" in the_patch(cell, found["candidate-workflow"])

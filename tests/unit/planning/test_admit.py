@@ -45,6 +45,11 @@ def test_one_arm_alone_may_be_an_incumbent_or_a_control() -> None:
         ({"arms": [ON]}, ("arms", 0, "role"), "arm 'on' is a candidate without an incumbent"),
         ({"arms": [OFF, OFF | {"name": "b"}, ON]}, ("arms", 2), "say which of them arm 'on' is set against"),
         ({"arms": [OFF, ON | {"incumbent": "b"}]}, ("arms", 1, "incumbent"), "no incumbent 'b'"),
+        (
+            {"arms": [OFF | {"assets": {"p": "p"}, "plugins": {"p": {"folder": "p", "version": "1.0.0"}}}]},
+            ("arms", 0, "plugins", "p"),
+            "an asset of that name",
+        ),
         ({"arms": [OFF | {"incumbent": "off"}]}, ("arms", 0, "incumbent"), "set against nothing"),
         (
             {"arms": [OFF, ON | {"overlay": {"base": "b", "boundary": ["**"], "modify_only": True}}]},

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from farm.errors import SpecError
-from farm.model import ArmRole, ArmSpec, Guidance, OverlaySpec, SweepSpec
+from farm.model import ArmRole, ArmSpec, Guidance, OverlaySpec, PluginFolder, SweepSpec
 from farm.planning.presets import expand
 from farm.planning.workflow_bench import known_arms
 from worker.programs.direct import DirectProgram
@@ -16,7 +16,8 @@ from worker.programs.review import ReviewProgram
 PROGRAMS: dict[str, Any] = {"plan-work": PlanWorkProgram, "direct": DirectProgram, "review": ReviewProgram}
 TASK = {"id": "t", "repository": {"path": "r"}, "prompt": "p", "oracle": {"kind": "command"}}
 AGENT = {"kind": "claude-code", "model": "m", "mcp": {"graph": {"command": ["x"]}}}
-COMPARATOR = {"name": "ce", "folder": "ce", "skills": {"plan": "ce-plan", "work": "ce-work", "review": "ce-review"}}
+SKILLS = {"plan": "ce-plan", "work": "ce-work", "review": "ce-review"}
+COMPARATOR = {"name": "ce", "folder": "ce", "version": "1.2.3", "skills": SKILLS}
 ALL = tuple(known_arms())
 
 
@@ -96,9 +97,10 @@ def test_each_phase_requires_its_skill_by_its_name_and_no_session_changes_skills
     assert (demand.skill, demand.denied_tools) == ("review", ("Edit",))
 
 
-def test_the_comparators_plug_in_is_its_arms_asset() -> None:
+def test_the_comparators_plug_in_is_its_arms_own() -> None:
     arm = arms(arms=["ce-workflow"])["ce-workflow"]
-    assert arm.assets == {"ce": "ce"}
+    skills = ("ce-plan", "ce-work", "ce-review")
+    assert arm.plugins == {"ce": PluginFolder(folder="ce", version="1.2.3", skills=skills)}
     assert arm.agent.options["plugins"] == ["ce"]
     assert arm.overlay is None
 
