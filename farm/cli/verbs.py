@@ -19,6 +19,7 @@ VERBS: dict[str, str] = {
     "cancel": "End a sweep: stop its running cells and settle.",
     "resume": "Go on with a sweep that was interrupted.",
     "finalize": "Close a sweep: settle, clean up, judge, report, seal.",
+    "gate": "Judge a settled sweep again, from the store alone.",
     "report": "Print a finalized sweep's verdict and where its reports are.",
     "stats": "Compare two arms of a table of trials, without a sweep.",
     "export": "Print a sweep as rows for other tools.",

@@ -1,13 +1,33 @@
 """Judging: each of the plan's gates over the table, from the store alone."""
 
-from farm.errors import SpecError
-from farm.finalizer.reading import Head
+from farm.errors import IntegrityError, SpecError
+from farm.finalizer.reading import Head, read_cells, read_head, settled_records
 from farm.finalizer.writing import Written, write_same
 from farm.gates.protocol import Basis, GateSource
 from farm.gates.table import Table
-from farm.model import Pin, Verdict
+from farm.gates.tabulate import tabulate
+from farm.model import Pin, SweepId, Verdict, canonical_json
 from farm.model.keys import verdict_key
 from farm.ports import Records
+
+
+def judge_again(sweep: SweepId, gates: GateSource, records: Records) -> tuple[Verdict, ...]:
+    """Judge a settled sweep from the store alone, as its plan says, and write nothing.
+
+    Raises SpecError when it is not settled and cleaned up, or another version of a gate is installed, IntegrityError
+    when a record is not what was settled, or a verdict that stands is not what comes out.
+    """
+    head = read_head(sweep, records)
+    table = tabulate(settled_records(head, read_cells(head, records)))
+    verdicts = tuple(_verdict(head, table, gates, pin) for pin in head.plan.value.gates)
+    for verdict in verdicts:
+        key = verdict_key(sweep, verdict.gate.name)
+        stored = records.read(key)
+        if stored is not None and stored != canonical_json(verdict):
+            raise IntegrityError(
+                f"{key} is not what its sweep's records give; `farm verify {sweep}` says what is wrong"
+            )
+    return verdicts
 
 
 def judge(head: Head, table: Table, gates: GateSource, records: Records) -> tuple[Written[Verdict], ...]:

@@ -29,6 +29,8 @@ def test_the_quickstart_passes_its_gate_and_its_seal_verifies(quickstart: Desk) 
     assert {path.suffix for path in (folder / "report").iterdir()} >= {".json", ".md", ".html"}
 
     assert quickstart.farm("verify", sweep).code == 0
+    judged = quickstart.farm("gate", sweep)
+    assert (judged.code, judged.out.splitlines()[0].split()[0]) == (0, "PASS"), judged
     rows = [json.loads(line) for line in quickstart.farm("export", "rows", sweep).out.splitlines()]
     assert len(rows) == len(settlement["cells"])
     assert {row["error_kind"] for row in rows if row["resolved"]} == {None}
