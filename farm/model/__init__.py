@@ -5,6 +5,7 @@ from farm.model.attempt import ANYWHERE, CellEvent, Claim, EventKind, Host, Leas
 from farm.model.base import Value
 from farm.model.canonical import canonical_json, parse_record
 from farm.model.checkpoint import ArmCount, Checkpoint, pack, unpack
+from farm.model.derived import Derived, build_lock
 from farm.model.digest import Digest
 from farm.model.door import CellBudget, DoorReport, ModelUse, RequestEnd, SweepBudget, Wire
 from farm.model.drain import DrainKind, DrainOrder
@@ -44,7 +45,18 @@ from farm.model.fleet import (
 from farm.model.globs import matches_any
 from farm.model.guidance import Guidance, GuidanceError, Stripped, stripped
 from farm.model.image import ImageName
-from farm.model.limits import GIB, KIB, MIB, CheckLimits, Limits, Positive, ProcessLimits, Seconds, SetupLimits
+from farm.model.limits import (
+    GIB,
+    KIB,
+    MIB,
+    BuildLimits,
+    CheckLimits,
+    Limits,
+    Positive,
+    ProcessLimits,
+    Seconds,
+    SetupLimits,
+)
 from farm.model.live import MOST_PREVIEW, LiveNote
 from farm.model.machine import Machine
 from farm.model.metric import Direction, Measured, Metric, MetricName, MetricSource, Number
@@ -86,6 +98,7 @@ from farm.model.spec import (
 )
 from farm.model.sums import known_sum
 from farm.model.task import (
+    Build,
     Command,
     CopiedAsset,
     Dependency,
@@ -116,6 +129,8 @@ __all__ = [
     "AttemptCleanup",
     "Base",
     "BreakerPolicy",
+    "Build",
+    "BuildLimits",
     "Cancel",
     "Cell",
     "CellBudget",
@@ -135,6 +150,7 @@ __all__ = [
     "CopiedAsset",
     "Decision",
     "Dependency",
+    "Derived",
     "Digest",
     "Direction",
     "DispatchPolicy",
@@ -227,6 +243,7 @@ __all__ = [
     "Verdict",
     "Wire",
     "WorkspaceMode",
+    "build_lock",
     "canonical_json",
     "cell_id",
     "cell_lock",

@@ -12,7 +12,7 @@ from farm.model.digest import Digest
 from farm.model.door import DoorReport
 from farm.model.fault import Fault
 from farm.model.metric import Measured, Number
-from farm.model.names import CellId, SweepId
+from farm.model.names import CellId, Name, SweepId
 from farm.model.origin import Origin
 from farm.model.sums import known_sum
 
@@ -212,6 +212,8 @@ class Evidence(Value):
     churn: Churn | None = None
     """None: nobody counted."""
     metrics: tuple[Measured, ...] = ()
+    builds: dict[Name, Digest] = {}
+    """What the task's builds had made, by their names: the bytes that the cell saw."""
 
     @property
     def cost_usd(self) -> Decimal | None:

@@ -15,6 +15,10 @@ def blob_key(digest: Digest) -> str:
     return f"{BLOBS}sha256/{digest[:2]}/{digest}"
 
 
+def derived_key(lock: Digest) -> str:
+    return f"derived/{lock}.json"
+
+
 def sweep_root(sweep: SweepId) -> str:
     return f"{SWEEPS}{sweep}/"
 

@@ -69,6 +69,12 @@ class CheckLimits(ProcessLimits):
     output_bytes: Positive = 1 * MIB
 
 
+class BuildLimits(CheckLimits):
+    """Bounds of a build."""
+
+    wall_s: Seconds = 3600.0
+
+
 class SetupLimits(CheckLimits):
     """Bounds of a task's setup."""
 

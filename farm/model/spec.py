@@ -17,7 +17,7 @@ from farm.model.limits import CheckLimits, Limits, Seconds
 from farm.model.metric import Metric
 from farm.model.names import Label, Name, PlainPath, RelativePath
 from farm.model.policy import BreakerPolicy, CellOrder, DispatchPolicy, RetryPolicy
-from farm.model.task import MOST_FOLDERS, Command, Setup, WorkspaceMode
+from farm.model.task import MOST_FOLDERS, Build, Command, Setup, WorkspaceMode
 from farm.model.time_window import WindowText
 
 
@@ -111,6 +111,8 @@ class TaskSpec(Value):
     """Folders that every sandbox sees read-only, and the workspace by a link."""
     copies: Annotated[tuple[SourceSpec, ...], Field(max_length=MOST_FOLDERS)] = ()
     """Folders and files that are copied into the workspace."""
+    builds: Annotated[tuple[Build, ...], Field(max_length=MOST_FOLDERS)] = ()
+    """What is made of the snapshot, once for all cells."""
     setup: Setup | None = None
     """A command that runs in each cell's workspace before its first session, without a network."""
     verify: Command | None = None

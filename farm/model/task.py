@@ -8,7 +8,7 @@ from pydantic import Field, JsonValue
 from farm.model.base import Value
 from farm.model.digest import Digest
 from farm.model.image import ImageName
-from farm.model.limits import CheckLimits, Limits, SetupLimits
+from farm.model.limits import BuildLimits, CheckLimits, Limits, SetupLimits
 from farm.model.names import Name, PlainPath, RelativePath
 
 
@@ -60,6 +60,30 @@ class Setup(Command):
     limits: SetupLimits = SetupLimits()
 
 
+Marker = Annotated[str, Field(min_length=1, max_length=256)]
+
+
+class Build(Command):
+    """What is made of a snapshot once, without a network, for every cell that has the same: an index, a library.
+
+    It runs in a workspace of its own, with the task's dependencies and copies and without an arm's overlay. What it
+    made is seen as a dependency is.
+    """
+
+    name: Name
+    output: PlainPath
+    """The folder that it makes; nothing may stand there."""
+    target: PlainPath | None = None
+    """Where the link to it stands in the workspace; None: where it was made."""
+    forbidden: Annotated[tuple[Marker, ...], Field(max_length=64)] = ()
+    """What no name and no file in the output may hold, besides what the snapshot's hidden globs name."""
+    limits: BuildLimits = BuildLimits()
+
+    @property
+    def place(self) -> str:
+        return self.target or self.output
+
+
 class WorkspaceMode(StrEnum):
     """How an oracle sees the workspace."""
 
@@ -100,6 +124,7 @@ class Task(Value):
     scope: Scope = Scope()
     dependencies: Annotated[tuple[Dependency, ...], Field(max_length=MOST_FOLDERS)] = ()
     copies: Annotated[tuple[CopiedAsset, ...], Field(max_length=MOST_FOLDERS)] = ()
+    builds: Annotated[tuple[Build, ...], Field(max_length=MOST_FOLDERS)] = ()
     setup: Setup | None = None
     verify: Command | None = None
     """The visible check: the agent may run it; we record what it says after the session."""

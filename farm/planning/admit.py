@@ -25,6 +25,7 @@ def cross_checks(spec: SweepSpec) -> Iterator[Problem]:
     yield from _assets(spec)
     yield from _containment(spec)
     yield from _dependencies(spec)
+    yield from _builds(spec)
     yield from _images(spec)
     yield from _money(spec)
     yield from _ordered(spec)
@@ -144,11 +145,19 @@ def _containment(spec: SweepSpec) -> Iterator[Problem]:
 def _dependencies(spec: SweepSpec) -> Iterator[Problem]:
     """Let no link lead to where a backend mounts nothing."""
     for index, task in enumerate(spec.tasks):
-        if task.dependencies and spec.sandbox == "unsafe-host":
+        if (task.dependencies or task.builds) and spec.sandbox == "unsafe-host":
             yield Problem(
-                ("tasks", index, "dependencies"),
+                ("tasks", index, "dependencies" if task.dependencies else "builds"),
                 f"sandbox {spec.sandbox!r} mounts nothing; bring them as `copies:`, or use bubblewrap",
             )
+
+
+def _builds(spec: SweepSpec) -> Iterator[Problem]:
+    for index, task in enumerate(spec.tasks):
+        names = [build.name for build in task.builds]
+        for at, name in enumerate(names):
+            if name in names[:at]:
+                yield Problem(("tasks", index, "builds", at, "name"), f"{name!r} is another build's name already")
 
 
 def _images(spec: SweepSpec) -> Iterator[Problem]:

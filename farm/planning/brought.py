@@ -57,7 +57,7 @@ class _Bringing:
     captured: dict[tuple[Path, str], Captured] = field(default_factory=dict)
 
     def task(self, index: int, task: TaskSpec) -> Brought:
-        if not task.dependencies and not task.copies:
+        if not task.dependencies and not task.copies and not task.builds:
             return Brought()
         loc: Loc = ("tasks", index)
         self.problems += _collisions(loc, task, self.places)
@@ -137,6 +137,7 @@ def _collisions(loc: Loc, task: TaskSpec, places: Places) -> Iterator[Problem]:
         for name, sources in (("dependencies", task.dependencies), ("copies", task.copies))
         for at, one in enumerate(sources)
     ]
+    targets += [((*loc, "builds", at, "target"), one.place) for at, one in enumerate(task.builds)]
     for (_, first), (place, second) in combinations(targets, 2):
         if _is_at_or_below(first, second) or _is_at_or_below(second, first):
             yield Problem(place, f"{second!r} overlaps {first!r}, which the task brings too; choose another place")
@@ -145,7 +146,10 @@ def _collisions(loc: Loc, task: TaskSpec, places: Places) -> Iterator[Problem]:
             path = _first_at(target, paths, paths)
             if path is not None:
                 yield Problem(place, f"{target!r} overlaps {path!r} of arm {arm!r}'s overlay; choose another place")
-    yield from _standing(targets, places.snapshots[task.repository])
+    made = [
+        ((*loc, "builds", at, "output"), one.output) for at, one in enumerate(task.builds) if one.target is not None
+    ]
+    yield from _standing([*targets, *made], places.snapshots[task.repository])
 
 
 def _standing(targets: list[tuple[Loc, str]], snapshot: Path) -> Iterator[Problem]:

@@ -177,6 +177,7 @@ def _task(blobs: BlobStore, task: TaskSpec, read: TaskInput, snapshot: Snapshot)
         snapshot=snapshot,
         prompt=blobs.put(read.prompt),
         scope=Scope(allowed=task.allowed_changes, most_files=task.most_files, most_file_bytes=task.most_file_bytes),
+        builds=task.builds,
         setup=task.setup,
         verify=task.verify,
         oracle=OracleSpec(

@@ -31,6 +31,7 @@ from sandbox.errors import SandboxRefusedError, SandboxUnhealthyError
 from worker.cell.attempt import Attempt, Finding
 from worker.cell.boundary import Boundary, held_to_work
 from worker.cell.boxes import Boxes
+from worker.cell.building import BuildJob, Builds, Yard
 from worker.cell.cast import Cast, Casting
 from worker.cell.checking import Checks
 from worker.cell.claims import Claims, release, tell
@@ -75,6 +76,7 @@ class CellLine:
         self._dependencies = Dependencies(self._ground.dependencies, self._ground.drafts, ports.truth.blobs)
         self._disks = CellDisks(self._ground.find_disks, ports.sandbox.close)
         self._copies = Copies(self._ground.find_overlays, ports.sandbox.close, Trial(ports.sandbox, place.slot))
+        self._builds = Builds(ports, place, Yard(self._ground, self._templates, self._disks))
         self._casting = Casting(ports.truth, ports.plugins)
         self._folder: CellFolder | None = None
         self._undead: str | None = None
@@ -185,11 +187,14 @@ class CellLine:
 
     def _prove(self, attempt: Attempt, cast: Cast, folder: CellFolder, pulse: Pulse) -> Evidence:
         with attempt.stage("stage"):
+            image = self._image(cast.task.image, pulse)
             laid = self._dependencies.ready(cast.task.dependencies)
+            job = BuildJob(cast, attempt, pulse, laid, image)
+            built = {one.name: self._builds.ready(one, job) for one in cast.task.builds}
+            laid += self._dependencies.ready(tuple(built.values()), after=len(laid))
             additions = Additions(cast.task.copies, {one.target: one.place for one in laid})
             template = self._templates.ready(cast.task.snapshot, cast.arm.overlay, additions)
             assets = self._assets(cast.arm)
-            image = self._image(cast.task.image, pulse)
             disk = self._disks.make(cast.task.limits, folder.owner)
             with fitting(disk):
                 folder.prepare(disk)
@@ -232,6 +237,7 @@ class CellLine:
             scope=scope_finding(cast.task, beginning.tree, left, folder.workspace, pulse.check),
             churn=churn,
             metrics=measure(cast.plan.metrics, sessions, oracle),
+            builds={name: one.files for name, one in built.items()},
         )
 
     def _image(self, name: str | None, pulse: Pulse) -> str | None:

@@ -54,9 +54,12 @@ class Dependencies:
         self._marks: Kept[tuple[str, int, int], str] = Kept(_MOST_MARKS)
         self._held = ExitStack()
 
-    def ready(self, dependencies: tuple[Dependency, ...]) -> tuple[Laid, ...]:
-        """Give the task's dependencies, laying out what this host has not; raise SpecError for a tar that can't be."""
-        return tuple(self._laid(number, one) for number, one in enumerate(dependencies, start=1))
+    def ready(self, dependencies: tuple[Dependency, ...], after: int = 0) -> tuple[Laid, ...]:
+        """Give dependencies, numbered from `after` on, laying out what this host has not.
+
+        They stay until `release`. Raises SpecError for a tar that no folder can be made of.
+        """
+        return tuple(self._laid(number, one) for number, one in enumerate(dependencies, start=after + 1))
 
     def release(self) -> None:
         """Let the last cell's go, if the disk is short."""

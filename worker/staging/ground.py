@@ -4,6 +4,7 @@
     <root>/kits/<digest>/             sources of ours that a check sees, laid out once a host
     <root>/assets/<digest>/           folders that arms bring, laid out once a host
     <root>/dependencies/<digest>/     folders that tasks bring, laid out once a host
+    <root>/builds/<lock>              who makes what a task's build makes, and how it failed
     <root>/cells/<area>/<cell>/       one cell's home, workspace and output
     <root>/stage/<area>/<stage>/      an oracle's hidden files, while it runs
     <root>/disks/<area>/<disk>/       a cell's disk, where its task asks for one: workspace, home, output are there then
@@ -50,6 +51,7 @@ _TEMPLATES = "templates"
 _KITS = "kits"
 _ASSETS = "assets"
 _DEPENDENCIES = "dependencies"
+_BUILDS = "builds"
 _DISKS = "disks"
 _OVERLAYS = "overlays"
 _IMAGES = "images"
@@ -167,6 +169,7 @@ class Ground:
     def __init__(self, root: Path) -> None:
         self.templates = templates_below(root)
         self.dependencies = dependencies_below(root)
+        self.builds = root / _BUILDS
         self._root = root
         prepare_root(root)
         self._held = claim(root / _CELLS, lambda area: area.mkdir(mode=0o711))
@@ -243,6 +246,7 @@ def prepare_root(root: Path) -> None:
         (_KITS, 0o711),
         (_ASSETS, 0o711),
         (_DEPENDENCIES, 0o711),
+        (_BUILDS, 0o700),
         (_DISKS, 0o711),
         (_OVERLAYS, 0o711),
         (_TEMPLATES, 0o700),

@@ -121,10 +121,10 @@ def scan(root: Path, check: Check = go_on) -> Tree:
         return Tree({one.path: hashing.entry(one) for one in found if not stat.S_ISDIR(one.status.st_mode)})
 
 
-def listing(root: Path, check: Check = go_on) -> tuple[Found, ...]:
+def listing(root: Path | int, check: Check = go_on) -> tuple[Found, ...]:
     """List all that is below `root`, .git included, folders before what they hold, without following links.
 
-    Raises TreeLimitError past the bounds of this module, which hold for all that is listed.
+    `root` may be an opened folder. Raises TreeLimitError past the bounds of this module, which hold for all of it.
     """
     with Beneath(root) as folder, blaming_the_tree():
         return tuple(_walk(folder, check, with_git=True))

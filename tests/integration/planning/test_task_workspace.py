@@ -6,7 +6,7 @@ import pytest
 
 from farm.adapters.memory.store import MemoryBlobs
 from farm.errors import SpecError
-from farm.model import CopiedAsset, Dependency, Setup, SetupLimits
+from farm.model import Build, BuildLimits, CopiedAsset, Dependency, Setup, SetupLimits
 from tests.builders.planning import SWEEP, a_sweep, files_in, planned
 
 ORACLE = "    oracle: {kind: check, files: oracle}\n"
@@ -89,6 +89,16 @@ def test_packages_with_a_cache_of_vites_get_an_empty_place_for_it(tmp_path: Path
         ("dependencies: [{source: node_modules, target: x/}]", "is not a plain path"),
         ("dependencies: [{source: ../oracle, base: repository, target: x}]", "is not inside the repository"),
         (
+            "builds: [{name: lib, argv: [make], output: a.txt}]",
+            r"builds\[0\]\.target: 'a\.txt' overlaps 'a\.txt', which the",
+        ),
+        ("builds: [{name: lib, argv: [make], output: a.txt, target: x}]", r"builds\[0\]\.output: 'a\.txt' overlaps"),
+        ("builds: [{name: lib, argv: [make], output: docs}]", "overlaps 'docs/hint.md' of arm 'fresh'"),
+        (
+            "builds: [{name: lib, argv: [make], output: x}, {name: lib, argv: [make], output: y}]",
+            r"builds\[1\]\.name: 'lib' is another build's name already",
+        ),
+        (
             "dependencies: [{source: node_modules, target: x}]\n    copies: [{source: fix.patch, target: x/y}]",
             r"copies\[0\]\.target: 'x/y' overlaps 'x'",
         ),
@@ -116,3 +126,15 @@ def test_a_sandbox_that_mounts_nothing_takes_no_dependencies(tmp_path: Path) -> 
     file.write_text(file.read_text() + "sandbox: unsafe-host\n")
     with pytest.raises(SpecError, match=r"tasks\[0\]\.dependencies: sandbox 'unsafe-host' mounts nothing"):
         planned(file)
+
+
+def test_a_build_is_pinned_and_changes_what_its_tasks_cells_measure(tmp_path: Path) -> None:
+    line = "builds: [{name: lib, argv: [make, lib], output: app/dist, target: lib, forbidden: [secret]}]"
+    plan = planned(a_sweep_that_brings(tmp_path, line))
+    (task,) = plan.tasks
+    build = Build(name="lib", argv=("make", "lib"), output="app/dist", target="lib", forbidden=("secret",))
+    assert task.builds == (build,)
+    assert build.limits == BuildLimits(wall_s=3600)
+    (tmp_path / "sweep.yaml").write_text((tmp_path / "sweep.yaml").read_text().replace("[make, lib]", "[make, all]"))
+    other = planned(tmp_path / "sweep.yaml")
+    assert other.lock(other.cells[0]) != plan.lock(plan.cells[0])
