@@ -67,3 +67,10 @@ def test_a_schedule_that_cannot_be_is_refused_before_anything_is_measured() -> N
     words = (sys.executable, BENCHES / "schedule.py", "--slots", "7", "--ahead", "6")
     ran = subprocess.run(words, capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stdout) == (2, "")
+
+
+def test_the_workspaces_bench_times_each_way_that_this_host_offers_beside_a_sanitised_clone() -> None:
+    words = (sys.executable, BENCHES / "workspaces.py", "--files", "150", "--mib", "1", "--rounds", "1", "--json")
+    ran = subprocess.run(words, capture_output=True, text=True, check=True)
+    report = json.loads(ran.stdout.splitlines()[-1])
+    assert {"clone and sanitise", "copy"} <= report["remove_ms"].keys() <= report["make_ms"].keys()
