@@ -61,6 +61,8 @@ class Settled:
 
     index: int
     fault: FaultKind | None
+    is_sound: bool = True
+    """Of a result without a fault: whether its evidence can be read as an answer."""
 
 
 @dataclass(frozen=True, slots=True)

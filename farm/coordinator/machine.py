@@ -190,7 +190,7 @@ def _put_off(state: State, indices: tuple[int, ...], why: out.Deferral) -> Step:
 def _settled(state: State, event: on.Settled) -> Step:
     if event.index >= state.cells or state.ledger.has(event.index):
         return state, ()
-    is_usable = event.fault is None
+    is_usable = event.fault is None and event.is_sound
     known = event.index in state.reused
     noted = replace(
         state,

@@ -141,7 +141,7 @@ class Tally:
         self._replayed += outcome.origin is not None  # taken in, not run: it tells nothing about the pace
         bit = 1 << index
         self._done |= bit
-        if not outcome.is_usable:
+        if not outcome.is_sound:
             self._failed |= bit
         if earlier:
             self._retried |= bit

@@ -290,7 +290,7 @@ class Shell:
                 self._explain(index, result.attempt, outcome.fault.detail)
             if outcome.fault is not None and outcome.fault.kind is FaultKind.BUG:
                 self._bug = f"{result.cell}: {outcome.fault.detail}"
-            self._tell(on.Settled(index, result.fault))
+            self._tell(on.Settled(index, result.fault, is_sound=outcome.is_sound))
         return True
 
     def _explain(self, index: int, attempt: int, why: str) -> None:

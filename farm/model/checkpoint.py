@@ -44,7 +44,7 @@ class Checkpoint(Value):
     done: str
     """The cells whose results are counted: bits by index, packed."""
     failed: str
-    """Those of them without evidence."""
+    """Those of them without evidence that can be read as an answer."""
     retried: str
     """Those of them that took more than one attempt."""
     arms: tuple[ArmCount, ...]

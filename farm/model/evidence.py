@@ -103,6 +103,19 @@ class ExitReason(StrEnum):
     """The stream contradicts itself about that skill."""
 
 
+_UNSOUND = frozenset(
+    {
+        ExitReason.CRASHED,
+        ExitReason.STREAM_INVALID,
+        ExitReason.NO_TERMINAL,
+        ExitReason.TWO_TERMINALS,
+        ExitReason.ERROR_FLAG,
+        ExitReason.SKILL_NOT_INVOKED,
+        ExitReason.SKILL_UNVERIFIED,
+    }
+)
+
+
 class SessionReport(Value):
     """One agent process, as its own event stream and exit tell it."""
 
@@ -216,6 +229,15 @@ class Evidence(Value):
     """What the task's builds had made, by their names: the bytes that the cell saw."""
 
     @property
+    def is_sound(self) -> bool:
+        """Say whether it can be read as an answer, right or wrong.
+
+        Each session gave one whole stream and used the skill that it had to, and the scope was kept. One that reached
+        a limit did what it did within it.
+        """
+        return self.scope.is_kept and all(session.reason not in _UNSOUND for session in self.sessions)
+
+    @property
     def cost_usd(self) -> Decimal | None:
         """Sum the sessions' cost; None when that of one is unknown, or when there was no session."""
         return known_sum(session.metered_cost_usd for session in self.sessions)
@@ -271,6 +293,11 @@ class Outcome(Value):
     @property
     def is_usable(self) -> bool:
         return self.evidence is not None
+
+    @property
+    def is_sound(self) -> bool:
+        """Say whether it is evidence that can be read as an answer: what is not, in a row, trips the breaker."""
+        return self.evidence is not None and self.evidence.is_sound
 
     @property
     def cost_usd(self) -> Decimal | None:

@@ -4,7 +4,8 @@ The benchmark's own table has three gaps, which are closed here:
 
 - a broken boundary of a plan or of an implementation is no wrong answer: it is excluded, and unhealthy;
 - what is unusable never resets the breaker: `evidence-unverified` and `skill-not-invoked` add to it, and what was
-  never measured (`cancelled`) leaves it as it is;
+  never measured (`cancelled`) leaves it as it is. The coordinator, who sees no rows, goes by `Outcome.is_sound`: that
+  differs only where a session reached a limit, or gave an ending a name of its own, which is the arm's doing;
 - every record says where it comes from: a kind is read from a settled row, whose plan, host and times always stand.
 
 Two columns follow our own rules besides: a result is used again by the validity of its evidence and never by what it

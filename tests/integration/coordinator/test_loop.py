@@ -23,7 +23,7 @@ from farm.model import (
     Ticket,
     parse_record,
 )
-from farm.model.evidence import Outcome
+from farm.model.evidence import Evidence, Outcome
 from farm.model.keys import cancel_key, close_key, outcome_key, result_key
 from farm.model.result import Close, Result
 from tests.builders.sweeps import Farm, Finding, Worker, a_plan, evidence, fault, indices, quick_retry
@@ -227,6 +227,27 @@ def test_the_breaker_closes_the_sweep() -> None:
     assert end.close.reason is CloseReason.BREAKER
     assert farm.plan.cells[14].id in end.close.detail
     assert len(farm.results()) <= 15 + 4
+
+
+def ended_with(reason: str) -> Evidence:
+    found = evidence()
+    return found.model_copy(update={"sessions": (found.sessions[0].model_copy(update={"reason": reason}),)})
+
+
+@pytest.mark.parametrize(
+    ("reason", "close"),
+    [
+        ("stream_invalid", CloseReason.BREAKER),
+        ("skill-not-invoked", CloseReason.BREAKER),
+        ("wall_limit", CloseReason.COMPLETE),
+        ("error_max_turns", CloseReason.COMPLETE),
+    ],
+)
+def test_evidence_that_no_answer_can_be_read_from_trips_as_faults_do(reason: str, close: CloseReason) -> None:
+    farm = Farm(a_plan(trials=15, breaker=BreakerPolicy(streak=5)), slots=2)
+    end = farm.run(farm.works(lambda ticket: fault(FaultKind.TASK) if ticket.index % 7 == 0 else ended_with(reason)))
+    assert end.close is not None
+    assert end.close.reason is close
 
 
 @dataclass

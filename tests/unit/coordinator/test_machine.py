@@ -144,6 +144,12 @@ def test_the_last_results_pause_and_the_fold_resumes() -> None:
     assert effects == [CloseClaims()]
 
 
+def test_a_result_without_a_fault_that_no_answer_can_be_read_from_is_unusable() -> None:
+    state = a_state(cells=30, slots=3, breaker=BreakerPolicy(streak=2))
+    state, effects = play(state, on.Settled(0, None, is_sound=False), on.Settled(1, TASK))
+    assert effects[-1] == CloseClaims()
+
+
 def test_a_usable_result_inside_the_streak_ends_the_pause_and_refused_tickets_are_sent_again() -> None:
     state = a_state(cells=30, slots=3, breaker=BreakerPolicy(streak=2))
     state, effects = play(state, on.Settled(1, TASK), on.Settled(3, TASK))

@@ -13,6 +13,7 @@ from farm.model import (
     FaultKind,
     ModelUse,
     Outcome,
+    ScopeFinding,
     SessionReport,
     SweepId,
     TokenUse,
@@ -67,3 +68,10 @@ def test_an_attempt_s_tokens_are_its_doors_and_unknown_where_one_is(outcome: Out
 def test_what_a_fault_cost_is_its_doors_too() -> None:
     assert ended(()).cost_usd == Decimal(0)
     assert ended(None).cost_usd is None
+
+
+def test_evidence_of_a_change_outside_the_scope_is_no_answer_and_a_wrong_answer_is_one() -> None:
+    strayed = evidence().model_copy(update={"scope": ScopeFinding(after_oracle=("a.py",))})
+
+    assert not strayed.is_sound
+    assert evidence(correct=False).is_sound

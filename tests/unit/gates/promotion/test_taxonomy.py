@@ -11,6 +11,7 @@ from farm.gates.promotion.taxonomy import STANDINGS, Health, RowKind, Streak, ki
 from farm.gates.table import Row
 from farm.model import CheckRun, ExitKind, ExitReason, Fault, FaultKind, OracleFinding, ScopeFinding, Unsettled
 from tests.builders.gates import a_row, a_session, an_exit
+from tests.builders.sweeps import evidence as an_evidence
 
 _DATA = Path(__file__).parents[3] / "data"
 _BREAKER_VECTORS: list[dict[str, Any]] = json.loads((_DATA / "breaker-vectors.json").read_text())
@@ -152,6 +153,15 @@ def test_what_is_unusable_never_resets_the_breaker() -> None:
     resetting = {kind for kind, standing in STANDINGS.items() if standing.streak is Streak.RESETS}
 
     assert all(STANDINGS[kind].is_valid and STANDINGS[kind].health is Health.OK for kind in resetting)
+
+
+@pytest.mark.parametrize("reason", [reason for reason in ExitReason if reason is not ExitReason.STOPPED])
+def test_the_coordinators_breaker_goes_by_the_table_but_where_a_limit_was_reached(reason: ExitReason) -> None:
+    row = a_row(sessions=(a_session(reason=reason),))
+    evidence = an_evidence().model_copy(update={"sessions": row.sessions})
+    adds = STANDINGS[kind_of(row)].streak is Streak.ADDS
+
+    assert evidence.is_sound is (not adds or reason.endswith("_limit") or reason is ExitReason.LIMIT)
 
 
 @pytest.mark.parametrize("vector", _BREAKER_VECTORS, ids=lambda vector: str(vector["id"]))
