@@ -37,6 +37,7 @@ from farm.reporting.report import (
 from farm.reporting.report_input import ReportInput
 from farm.reporting.routing import crossings, label_lines
 from farm.reporting.savings import saving_lines
+from farm.reporting.taken_over import taken_over_notes
 from farm.reporting.text import one_line
 
 _WORST_FIRST = (Decision.FAIL, Decision.INCONCLUSIVE, Decision.PASS)
@@ -261,4 +262,4 @@ def _warnings(source: ReportInput, sandboxes: tuple[SandboxFacts, ...]) -> tuple
         warnings.append("Some workers had not ended when the sweep was settled; what they wrote later is not counted.")
     if not source.cleanup.complete:
         warnings.append("The clean-up is incomplete; see provenance.")
-    return (*ending_warnings(source), *warnings, *budget_warnings(source))
+    return (*ending_warnings(source), *warnings, *budget_warnings(source), *taken_over_notes(source))

@@ -20,7 +20,7 @@ _DIGITS = 6
 
 def arm_line(arm: Arm, rows: Sequence[Row], cells: Sequence[CellLine]) -> ArmLine:
     """Sum up one arm: what it measured by its rows, what it spent by every attempt of its cells."""
-    spent = [row for row in rows if row.attempts > 0 or row.sessions]
+    spent = [row for row in rows if (row.attempts > 0 or row.sessions) and not row.reused]
     judged = [row.oracle.correct for row in rows if row.oracle is not None and row.oracle.correct is not None]
     verified = [row.verify.exit.is_zero for row in rows if row.verify is not None]
     durations = [row.duration_s for row in rows if row.duration_s is not None]
