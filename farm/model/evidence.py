@@ -296,8 +296,11 @@ class Outcome(Value):
 
     @property
     def is_sound(self) -> bool:
-        """Say whether it is evidence that can be read as an answer: what is not, in a row, trips the breaker."""
-        return self.evidence is not None and self.evidence.is_sound
+        """Say whether it is evidence that can be read as an answer: what is not, in a row, trips the breaker.
+
+        What was taken over says nothing against today's measuring.
+        """
+        return self.evidence is not None and (self.origin is not None or self.evidence.is_sound)
 
     @property
     def cost_usd(self) -> Decimal | None:

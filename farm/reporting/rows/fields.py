@@ -140,7 +140,7 @@ class Provenance(Value):
     """A workspace has no commit of its own; `farm.workspace_before` is its digest."""
     task_prompt_digest: Digest
     skill_digest: Digest | None
-    """Of the arm's assets."""
+    """Of the arm's assets that are no plug-ins."""
     candidate_overlay_digest: Digest | None
     oracle_digest: Digest
     oracle_command_digest: Digest
@@ -153,6 +153,7 @@ class Provenance(Value):
     sanitized_graph_snapshot_digest: Digest | None = None
     sanitized_graph_manifest_digest: Digest | None = None
     ce_plugin_version: str | None = None
+    """Of the arm's plug-in, where it has one and no other."""
     ce_plugin_manifest_digest: Digest | None = None
     runtime_digest: Digest | None = None
     sandbox_backend: str

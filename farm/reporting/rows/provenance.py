@@ -1,5 +1,7 @@
 """Where a row comes from: the plan, the host, the records. Every row says so, whatever became of its cell."""
 
+from collections.abc import Iterable, Mapping
+
 from pydantic import JsonValue
 
 from farm.gates.promotion.taxonomy import STANDINGS, primary_kind
@@ -13,7 +15,8 @@ _BACKENDS = {"bubblewrap": "bwrap", "unsafe-host": "host-unsafe"}
 def provenance(case: Case) -> Provenance:
     """Say by which inputs the row was measured."""
     task, arm, counted = case.task, case.arm, case.counted
-    model = _model(case)
+    model, plugin = _model(case), _only(arm.plugins)
+    origin = None if counted is None else counted.origin
     return Provenance(
         model=model,
         benchmark_model=model,
@@ -25,9 +28,16 @@ def provenance(case: Case) -> Provenance:
         oracle_digest=Digest.of(canonical_json(task.oracle)),
         oracle_command_digest=_command(task),
         oracle_manifest_digest=task.oracle.files,
+        task_asset_snapshot_digest=_all(str(one.files) for one in task.copies),
+        task_asset_manifest_digest=_all(one.model_dump(mode="json") for one in task.copies),
+        sandbox_dependency_content_digest=_all(str(one.files) for one in task.dependencies),
+        sandbox_dependency_manifest_digest=_all(one.model_dump(mode="json") for one in task.dependencies),
+        ce_plugin_version=arm.plugins[plugin] if plugin is not None else None,
+        ce_plugin_manifest_digest=arm.assets[plugin] if plugin is not None else None,
         sandbox_backend=_BACKENDS.get(case.report.plan.sandbox, case.report.plan.sandbox),
         recorded_at=case.report.settlement.settled_at if counted is None else counted.ended_at,
         reused=case.row.reused,
+        reused_from_recorded_at=None if origin is None else origin.measured_at,
     )
 
 
@@ -43,8 +53,18 @@ def _text(option: JsonValue) -> str | None:
 
 
 def _skills(arm: Arm) -> Digest | None:
-    assets: dict[str, JsonValue] = {name: str(digest) for name, digest in arm.assets.items()}
-    return Digest.of(canonical_json(assets)) if assets else None
+    skills: dict[str, JsonValue] = {name: str(digest) for name, digest in arm.assets.items() if name not in arm.plugins}
+    return Digest.of(canonical_json(skills)) if skills else None
+
+
+def _only(plugins: Mapping[str, str]) -> str | None:
+    """Name the arm's plug-in; None where there is none, or no single one."""
+    return next(iter(plugins)) if len(plugins) == 1 else None
+
+
+def _all(parts: Iterable[JsonValue]) -> Digest | None:
+    listed = list(parts)
+    return Digest.of(canonical_json(listed)) if listed else None
 
 
 def _overlay(arm: Arm) -> Digest | None:

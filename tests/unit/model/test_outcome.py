@@ -12,6 +12,7 @@ from farm.model import (
     Fault,
     FaultKind,
     ModelUse,
+    Origin,
     Outcome,
     ScopeFinding,
     SessionReport,
@@ -75,3 +76,13 @@ def test_evidence_of_a_change_outside_the_scope_is_no_answer_and_a_wrong_answer_
 
     assert not strayed.is_sound
     assert evidence(correct=False).is_sound
+
+
+def test_what_was_taken_over_says_nothing_against_todays_measuring() -> None:
+    crashed = ended(None, sessions=(None,))
+    report = crashed.evidence.sessions[0].model_copy(update={"reason": "crashed"}) if crashed.evidence else None
+    broken = crashed.model_copy(update={"evidence": evidence().model_copy(update={"sessions": (report,)})})
+    origin = Origin(sweep=SweepId("old"), attempt=1, outcome=Digest("0" * 64), measured_at=NOW)
+
+    assert not broken.is_sound
+    assert broken.model_copy(update={"origin": origin}).is_sound

@@ -11,6 +11,8 @@ from farm.model import (
     ArmRole,
     CheckRun,
     Churn,
+    CopiedAsset,
+    Dependency,
     Digest,
     DoorReport,
     Evidence,
@@ -20,16 +22,19 @@ from farm.model import (
     ModelUse,
     OracleFinding,
     OracleSpec,
+    Origin,
     Pin,
     Plan,
     ScopeFinding,
     SessionReport,
+    SweepId,
     TokenUse,
     Usage,
     canonical_json,
 )
 from tests.builders.exported import an_artifact, exported
 from tests.builders.gates import a_plan, a_session, an_exit
+from tests.builders.sealed import OPENED
 
 _GOLDEN = Path(__file__).parents[3] / "data" / "rows-golden.json"
 EVENTS, OUTPUT, REVIEW = b"events", b"3 passed", b"{}"
@@ -115,6 +120,39 @@ def test_every_row_says_where_it_comes_from_whatever_became_of_its_cell() -> Non
         named = ("task_base_sha", "task_prompt_digest", "oracle_digest", "sandbox_backend", "recorded_at")
         assert all(row[name] is not None for name in named)
     assert [(row["model"], row["effort"]) for row in rows] == [("model-a", "high"), (None, None)] * 2
+
+
+def test_what_a_task_and_an_arm_bring_is_in_the_provenance_by_digest() -> None:
+    plan = the_plan()
+    task, (off, on) = plan.tasks[0], plan.arms
+    files = Digest.of(b"a tar")
+    brought = {
+        "dependencies": (Dependency(files=files, target="node_modules"),),
+        "copies": (CopiedAsset(files=files, target="data"),),
+    }
+    off = off.model_copy(update={"assets": {"ce": files, "skills": files}, "plugins": {"ce": "1.2.3"}})
+    plan = plan.model_copy(update={"tasks": (task.model_copy(update=brought),), "arms": (off, on)})
+
+    row = exported(plan, {})[0]
+
+    manifests = (row["task_asset_manifest_digest"], row["sandbox_dependency_manifest_digest"])
+    assert manifests == tuple(
+        Digest.of(canonical_json([one.model_dump(mode="json")]))
+        for one in (*brought["copies"], *brought["dependencies"])
+    )
+    assert row["task_asset_snapshot_digest"] == row["sandbox_dependency_content_digest"]
+    assert (row["ce_plugin_version"], row["ce_plugin_manifest_digest"]) == ("1.2.3", files)
+    assert row["skill_digest"] == Digest.of(canonical_json({"skills": str(files)}))
+
+
+def test_82_a_row_that_was_taken_over_says_when_it_was_measured() -> None:
+    plan = the_plan()
+    origin = Origin(sweep=SweepId("old-000000000000.1"), attempt=2, outcome=Digest.of(b"old"), measured_at=OPENED)
+
+    row = one_row(plan, evidence=evidence(plan), origin=origin)
+
+    assert (row["reused"], row["reused_from_recorded_at"]) == (True, "2026-03-04T09:00:00Z")
+    assert (row["duration_s"], row["farm"]["spent_usd"]) == (1.5, 0.0)
 
 
 def test_36_what_nobody_measured_is_null_and_a_measured_nothing_is_zero() -> None:
