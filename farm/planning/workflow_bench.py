@@ -59,6 +59,10 @@ class Comparator(Value):
     skills: Skills = Skills()
 
 
+_GUARD = PluginSpec(kind="health")
+"""The benchmark's own guard, where the sweep file names no gate; `gates: []` is none."""
+
+
 class Options(Value):
     """What stands beside `kind: workflow-bench`."""
 
@@ -107,7 +111,8 @@ def expand(spec: SweepSpec, folder: Path) -> Expanded:
     patterns = known_arms()
     names = _picked(options, patterns, folder)
     arms = tuple(_arm(name, patterns[name], options) for name in names)
-    return Expanded(spec.model_copy(update={"preset": None, "arms": (*arms, *spec.arms)}))
+    gates = spec.gates if "gates" in spec.model_fields_set else (_GUARD,)
+    return Expanded(spec.model_copy(update={"preset": None, "arms": (*arms, *spec.arms), "gates": gates}))
 
 
 def known_arms() -> Mapping[str, Pattern]:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
+from farm.gates.health import HealthGate
 from farm.model import Evidence, Outcome, Ticket, canonical_json, parse_record, sweep_id
 from farm.model.keys import outcome_key, plan_key
 from farm.planning import plan_sweep
@@ -15,7 +16,7 @@ from tests.builders.worker.farm import GIVEN, Farm
 from tests.builders.worker.working import Make
 from worker.tasks import carry
 
-KNOWN = Plugins({**GIVEN, "sandboxes": {"bubblewrap": object}})
+KNOWN = Plugins({**GIVEN, "gates": {"health": HealthGate}, "sandboxes": {"bubblewrap": object}})
 WORK = "skills/work/SKILL.md"
 PLANS = [{"write": {"path": "docs/plans/fix.md", "text": "1. Fix it.\n"}}, {"skill": {"name": "plan"}}]
 WORKS = [

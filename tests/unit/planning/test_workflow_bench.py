@@ -48,6 +48,15 @@ def test_three_are_the_default_and_others_are_picked_in_any_order() -> None:
     assert tuple(arms(arms=["baseline-nomcp", "ce-review"])) == ("baseline-nomcp", "ce-review")
 
 
+@pytest.mark.parametrize(
+    ("given", "kinds"), [({}, ["health"]), ({"gates": []}, []), ({"gates": [{"kind": "paired"}]}, ["paired"])]
+)
+def test_the_health_guard_is_the_gate_where_the_sweep_file_names_none(given: dict[str, Any], kinds: list[str]) -> None:
+    preset = {"kind": "workflow-bench", "agent": AGENT}
+    spec = SweepSpec.model_validate({"name": "s", "tasks": [TASK], "preset": preset} | given)
+    assert [gate.kind for gate in expand(spec, Path()).spec.gates] == kinds
+
+
 def test_every_arms_program_takes_its_options() -> None:
     picked = [name for name in ALL if not name.startswith("candidate")]
     for arm in arms(arms=picked).values():
