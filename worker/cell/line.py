@@ -9,13 +9,11 @@ evidence; an error that we can answer becomes a fault; anything else leaves this
 
 import itertools
 from contextlib import suppress
-from pathlib import Path
 
 import structlog
 
 from farm.errors import FarmError
 from farm.model import (
-    Arm,
     EventKind,
     Evidence,
     FaultKind,
@@ -23,15 +21,12 @@ from farm.model import (
     Refusal,
     RetryPolicy,
     Ticket,
-    canonical_json,
     lacking,
     sandbox_need,
 )
-from sandbox.errors import SandboxRefusedError, SandboxUnhealthyError
+from sandbox.errors import SandboxUnhealthyError
 from worker.cell.attempt import Attempt, Finding
 from worker.cell.boundary import Boundary, held_to_work
-from worker.cell.boxes import Boxes
-from worker.cell.building import BuildJob, Builds, Yard
 from worker.cell.cast import Cast, Casting
 from worker.cell.checking import Checks
 from worker.cell.claims import Claims, release, tell
@@ -39,7 +34,7 @@ from worker.cell.collecting import collect
 from worker.cell.doors import doors
 from worker.cell.faults import ANSWERABLE, fault_of, fault_of_bug, recordable
 from worker.cell.hours import Hourglass, Hours, Room
-from worker.cell.left import Beginning, BrokenBound, look_at
+from worker.cell.left import BrokenBound, look_at
 from worker.cell.metrics import measure
 from worker.cell.narration import Narration
 from worker.cell.ports import Claimed, LinePorts, Place, Timing
@@ -47,18 +42,11 @@ from worker.cell.pulse import Pulse
 from worker.cell.recording import LineEnd, Recorder
 from worker.cell.scope import scope_finding
 from worker.cell.sessions import CellSessions
-from worker.cell.setup import SetUp
+from worker.cell.staging import Staging
 from worker.cell.stops import StoppedError
-from worker.staging.additions import Additions
-from worker.staging.copies import Copies
-from worker.staging.copy_trial import Trial
-from worker.staging.dependencies import Dependencies, ensure_untouched
-from worker.staging.disks import CellDisks, fitting
 from worker.staging.ground import CellFolder, Ground
-from worker.staging.templates import Templates
 from worker.trees.copying import Ownership
 from worker.trees.errors import TreeError
-from worker.trees.scan import GIT_FOLDER
 
 _log = structlog.get_logger()
 
@@ -72,11 +60,7 @@ class CellLine:
         self._timing = timing or Timing()
         self._facts = dict(ports.sandbox.facts())
         self._ground = Ground(place.root)
-        self._templates = Templates(self._ground.templates, self._ground.drafts, ports.truth.blobs)
-        self._dependencies = Dependencies(self._ground.dependencies, self._ground.drafts, ports.truth.blobs)
-        self._disks = CellDisks(self._ground.find_disks, ports.sandbox.close)
-        self._copies = Copies(self._ground.find_overlays, ports.sandbox.close, Trial(ports.sandbox, place.slot))
-        self._builds = Builds(ports, place, Yard(self._ground, self._templates, self._disks))
+        self._staging = Staging(ports, place, self._ground)
         self._casting = Casting(ports.truth, ports.plugins)
         self._folder: CellFolder | None = None
         self._undead: str | None = None
@@ -128,8 +112,7 @@ class CellLine:
             finally:
                 problem = self._remove()
                 if self._undead is None:
-                    self._templates.release()  # last: the workspace may lie over it
-                self._dependencies.release()
+                    self._staging.release()  # last: guests may have seen it, and the workspace may lie over it
             self._tell_cleanup(claimed, end, problem, pulse)
         with suppress(FarmError):
             attempt.narration.close()
@@ -186,71 +169,40 @@ class CellLine:
         return self._hours.room(plan, cell)
 
     def _prove(self, attempt: Attempt, cast: Cast, folder: CellFolder, pulse: Pulse) -> Evidence:
-        with attempt.stage("stage"):
-            image = self._image(cast.task.image, pulse)
-            laid = self._dependencies.ready(cast.task.dependencies)
-            job = BuildJob(cast, attempt, pulse, laid, image)
-            built = {one.name: self._builds.ready(one, job) for one in cast.task.builds}
-            laid += self._dependencies.ready(tuple(built.values()), after=len(laid))
-            additions = Additions(cast.task.copies, {one.target: one.place for one in laid})
-            template = self._templates.ready(cast.task.snapshot, cast.arm.overlay, additions)
-            assets = self._assets(cast.arm)
-            disk = self._disks.make(cast.task.limits, folder.owner)
-            with fitting(disk):
-                folder.prepare(disk)
-                folder.note.write_bytes(canonical_json(attempt.claimed.lease))
-                way = self._copies.make(template, folder)
-        boxes = Boxes(self._ports.sandbox, self._place.slot, folder, pulse.must_stop, image, laid)
-        beginning = Beginning(template.tree, template.path / GIT_FOLDER)
-        if cast.task.setup is not None:
-            with attempt.stage("setup"):
-                beginning = SetUp(attempt, boxes, pulse).run(cast.task.setup, cast.guarded, beginning)
+        staged = self._staging.stage(cast, attempt, folder, pulse)
+        boxes, before = staged.boxes, staged.beginning.tree
         checks = Checks(cast, attempt, boxes, self._ground, self._ports.truth, pulse)
         with attempt.stage("sessions"):
             cell_doors = doors(cast, attempt, folder, self._ports.doors, pulse.must_stop)
             hourglass = Hourglass(self._hours, cast.plan, cast.cell, self._ports.clock, pulse)
-            boundary = Boundary(folder.workspace, pulse.check, beginning.tree)
-            cell_sessions = CellSessions(cast, attempt, boxes, cell_doors, pulse, hourglass, boundary, assets)
+            boundary = Boundary(folder.workspace, pulse.check, before)
+            cell_sessions = CellSessions(cast, attempt, boxes, cell_doors, pulse, hourglass, boundary, staged.assets)
             sessions = cast.program.perform(cast.prompt, cell_sessions)
         with attempt.stage("collect"):
             left = look_at(folder.workspace, pulse.check)
-            ensure_untouched(laid, beginning.tree, None if isinstance(left, BrokenBound) else left)
-            churn = collect(attempt, beginning, folder, left)
+            staged.ensure_untouched(left)
+            churn = collect(attempt, staged.beginning, folder, left)
         with attempt.stage("verify"):
             verify = checks.verify()
             pulse.check()
         with attempt.stage("oracle"):
             oracle = checks.judge(sessions, left)
-            oracle = held_to_work(oracle, beginning.tree, left, cell_sessions.work_beside)
+            oracle = held_to_work(oracle, before, left, cell_sessions.work_beside)
             pulse.check()
         return Evidence(
             lock=cast.lock,
-            sandbox=self._facts
-            | {"disk": self._disks.told(cast.task.limits), "workspace": way}
-            | ({"image": image} if image else {}),
-            workspace_before=beginning.tree.digest,
+            sandbox=self._facts | dict(staged.facts),
+            workspace_before=before.digest,
             workspace_after=None if isinstance(left, BrokenBound) else left.digest,
             workspace_limit=left.limit if isinstance(left, BrokenBound) else None,
             sessions=sessions,
             verify=verify,
             oracle=oracle,
-            scope=scope_finding(cast.task, beginning.tree, left, folder.workspace, pulse.check),
+            scope=scope_finding(cast.task, before, left, folder.workspace, pulse.check),
             churn=churn,
             metrics=measure(cast.plan.metrics, sessions, oracle),
-            builds={name: one.files for name, one in built.items()},
+            builds=dict(staged.builds),
         )
-
-    def _image(self, name: str | None, pulse: Pulse) -> str | None:
-        """Have the task's image here, and give the id by which this host knows it."""
-        if name is None:
-            return None
-        if self._ports.sandbox.images is None:
-            raise SandboxRefusedError(f"the sandbox {self._place.sandbox!r} runs no image, and the task's is {name}")
-        return self._ports.sandbox.images.get(name, pulse.must_stop)
-
-    def _assets(self, arm: Arm) -> dict[str, Path]:
-        blobs = self._ports.truth.blobs
-        return {name: self._ground.asset(digest, blobs) for name, digest in arm.assets.items()}
 
     def _record(self, attempt: Attempt, finding: Finding, pulse: Pulse) -> LineEnd:
         """Record, and hint at it before the clean-up: one that hangs must not hold the sweep."""
