@@ -6,10 +6,13 @@ import pytest
 
 from farm.model import Evidence, FaultKind, OracleFinding, Pin
 from farm.plugins import Plugins
+from sandbox.backends.bubblewrap import Bubblewrap
+from sandbox.spec import SandboxSpec
+from tests.builders.worker.doubles import HookedSandbox
 from tests.builders.worker.farm import GIVEN, Farm, says
 from tests.builders.worker.working import Make, Run
 from worker.cell.recording import LineEnd
-from worker.session import ArtifactError, OracleRequest
+from worker.session import WORKSPACE, ArtifactError, OracleRequest
 
 PLAN_WORK = Pin(name="plan-work", version="1")
 DIRECT = Pin(name="direct", version="1")
@@ -97,6 +100,44 @@ def test_a_reviewer_changes_nothing_and_its_file_comes_out(farm: Make, run: Run)
     assert evidence.workspace_before == evidence.workspace_after
     assert cell.artifact("review") == b"{}\n"
     assert "out/review/the-tool-wrote" not in {one.role for one in cell.outcome().artifacts}
+
+
+def test_a_review_beside_a_changed_workspace_is_no_evidence_however_good_it_is(
+    farm: Make, run: Run, bubblewrap: Bubblewrap
+) -> None:
+    def changed_all_the_same(number: int, box: SandboxSpec) -> None:
+        if number == 1:  # as in a sandbox that does not hold what it mounts read-only
+            (next(bind.source for bind in box.binds if bind.target == WORKSPACE) / "src/a.py").write_text("A = 2\n")
+
+    cell = farm(REVIEWS, program=REVIEW, plugins=ASKING, sandbox=HookedSandbox(bubblewrap, changed_all_the_same))
+    run(cell)
+    fault = cell.outcome().fault
+    assert fault is not None
+    assert fault.detail == "review-evidence-invalid: session 'review' changed what it may not: src/a.py"
+    assert cell.artifact("review") == b"{}\n"
+
+
+@pytest.mark.parametrize(
+    ("leaves", "broken"),
+    [
+        ("touch .agent/state.json && mkdir -p .agent/log/today && touch .agent/log/today/1", None),
+        ("mkdir .agent/agents && touch .agent/agents/evil.md", ".agent/agents/evil.md"),
+        ("touch .agent/settings.json", ".agent/settings.json"),
+        ("ln -s ../src .agent/log", ".agent/log"),
+        ("mkdir -p pkg && touch pkg/.agent", "pkg/.agent"),
+    ],
+)
+def test_an_agents_own_bookkeeping_is_left_out_by_name_and_nothing_beside_it(
+    farm: Make, run: Run, leaves: str, broken: str | None
+) -> None:
+    options = {"beside": [".agent/state.json", ".agent/log/*/*"]}
+    scripts = {"plan": [WRITES_A_PLAN, {"run": {"command": f"mkdir .agent && {leaves}"}}], "work": [WORKS]}
+    cell = farm(program=Pin(name="plan-work", version="1", options=options), scripts=scripts)
+    run(cell)
+    fault = cell.outcome().fault
+    assert (fault is None) == (broken is None)
+    if fault is not None:
+        assert fault.detail == f"plan-evidence-invalid: session 'plan' changed what it may not: {broken}"
 
 
 @pytest.mark.parametrize(
