@@ -103,7 +103,7 @@ class _Slot:
     def __init__(self, root: Path, *, has_overlays: bool, has_disk: bool) -> None:
         root.mkdir(mode=0o711, exist_ok=True)
         self.store = MemoryStore()
-        self.sandbox = Bubblewrap(root)
+        self.sandbox = Bubblewrap(root.parent / "sandbox")
         self.ground = Ground(root)
         self.owner = Ownership(*self.sandbox.owner(0))
         self.templates = Templates(self.ground.templates, self.ground.drafts, self.store.blobs)

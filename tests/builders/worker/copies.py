@@ -110,7 +110,8 @@ def a_slot(way: str) -> Iterator[Slot]:
         root.mkdir(mode=0o711)
         if way == "reflink":
             undo.enter_context(_xfs(root))
-        slot = Slot(root, way, Bubblewrap(root), Ground(root))
+        sandbox = Bubblewrap(work_root() / "work-copies")  # its programs are compiled once
+        slot = Slot(root, way, sandbox, Ground(root))
         undo.callback(slot.close)
         yield slot
 

@@ -98,6 +98,8 @@ class Farm:
     script: list[Any] = field(default_factory=list)
     oracle: OracleSpec = field(default_factory=lambda: says("true"))
     hidden: Mapping[str, str] | None = None
+    files: Mapping[str, str] = field(default_factory=lambda: FILES)
+    """The task's snapshot."""
     scope: Scope = field(default_factory=Scope)
     limits: Limits = SHORT
     task: Mapping[str, Any] = field(default_factory=dict)
@@ -196,7 +198,7 @@ class Farm:
 
     def _plan(self) -> Plan:
         put: Callable[[bytes], Digest] = self.blobs.put
-        tree = a_tar(FILES)
+        tree = a_tar(self.files)
         hidden = put(a_tar(self.hidden)) if self.hidden is not None else None
         task = Task(
             id="fix",

@@ -2,13 +2,16 @@
 
 import os
 import secrets
+import subprocess
+import sys
+import threading
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from sandbox.backends.bubblewrap import Bubblewrap
-from sandbox.disk import Overlays
+from sandbox.disk import Overlays, clear
 from sandbox.errors import SandboxError
 from sandbox.spec import Bind, DiskSize, ExitKind, SandboxSpec
 from sandbox.testing import LIMITS, Heard
@@ -229,3 +232,33 @@ def test_whoever_clears_takes_what_a_dead_process_left(lower) -> None:
     overlays.close()
     assert not top.exists()
     assert mounts(top) == []
+
+
+_MAKING = """
+import sys
+from pathlib import Path
+from sandbox.disk import Overlays, clear
+top, lower, layers = (Path(word) for word in sys.argv[1:4])
+overlays = Overlays(top)
+kept = overlays.make(lower, layers / "kept", (4242, 4242))
+print("ready", flush=True)
+for number in range(100000):
+    overlays.make(lower, layers / str(number), (4242, 4242)).remove()
+"""
+
+
+@pytest.mark.parametrize("after_ms", [0, 3, 7])
+def test_wherever_a_process_is_killed_all_that_it_mounted_can_be_cleared(overlays, lower, after_ms) -> None:
+    del overlays  # it skips where only root could
+    top, layers = work_root() / f"overlays-{secrets.token_hex(4)}", work_root() / f"layers-{secrets.token_hex(4)}"
+    layers.mkdir()
+    words = (sys.executable, "-c", _MAKING, str(top), str(lower), str(layers))
+    with subprocess.Popen(words, stdout=subprocess.PIPE) as maker:
+        assert maker.stdout is not None
+        assert maker.stdout.readline() == b"ready\n"
+        is_over = threading.Event()
+        is_over.wait(after_ms / 1000)
+        maker.kill()
+    assert len(mounts(top)) >= 2
+    clear(top)
+    assert (mounts(top), top.exists()) == ([], False)
