@@ -13,6 +13,7 @@ from farm.cli.counting import ArmCount, count, outline
 from farm.cli.display import live_line
 from farm.cli.hours import hours_line
 from farm.cli.recent_faults import ToldFault, recent_faults
+from farm.cli.report_warnings import report_warnings
 from farm.cli.shards import shard_lines
 from farm.cli.spent import spent_words
 from farm.errors import TransientError
@@ -92,6 +93,8 @@ class Standing:
     """How each stands; none where the sweep is in one piece."""
     faults: tuple[ToldFault, ...] = ()
     """The last ones; a sealed sweep's stand in its report."""
+    warnings: tuple[str, ...] = ()
+    """Of a sealed sweep's report."""
 
     @property
     def planned(self) -> int:
@@ -143,6 +146,7 @@ def standing(store: Store, sweep: SweepId, leases: Leases) -> Standing:
         leases.unserved(plan) if stage is Stage.OPEN else (),
         shard_lines(opening, store.records),
         () if stage is Stage.SEALED else recent_faults(store.records, outlined, counted),
+        report_warnings(store.records, sweep) if stage is Stage.SEALED else (),
     )
 
 
@@ -163,6 +167,7 @@ def _lines(found: Standing, store: Store, leases: Leases) -> list[str]:
         f"  {fault.cell} attempt {fault.attempt} ({fault.kind} fault): {one_line(fault.detail)}"
         for fault in found.faults
     ]
+    lines += [f"  warning: {one_line(warning, most=500)}" for warning in found.warnings]
     if found.stage is Stage.SEALED:
         lines.append(f"  report {place_of(store, report_key(found.sweep, 'report.html'))}")
     return lines
@@ -184,6 +189,7 @@ def _document(found: Standing) -> dict[str, JsonValue]:
             {"cell": one.cell, "attempt": one.attempt, "kind": one.kind, "detail": one_line(one.detail)}
             for one in found.faults
         ],
+        "warnings": list(found.warnings),
         "live": [note.model_dump(mode="json") for note in found.live],
         "arms": [
             {"arm": arm.arm, "planned": arm.planned, "measured": arm.measured, "excluded": arm.excluded}
