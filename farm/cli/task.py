@@ -17,7 +17,7 @@ from farm.coordinator.loop import CoordinatorEnd, EndKind
 from farm.errors import FarmError, SpecError, TransientError
 from farm.model import Cell, CloseReason, Outcome, Plan, Result, SweepId, parse_record
 from farm.model.keys import outcome_key, result_key
-from farm.planning.proofs import NOTHING
+from farm.planning.proofs import is_of_nothing
 from farm.ports import Store, read_required
 from farm.reporting.proofs import Proof, proof_of
 
@@ -72,8 +72,8 @@ def _ensure_complete(end: CoordinatorEnd) -> None:
 def _proofs(sweep: SweepId, plan: Plan, store: Store) -> Iterator[Proof]:
     for task in plan.tasks:
         cells = [cell for cell in plan.cells if cell.task == task.id]
-        nothing = [_outcome(sweep, cell, store) for cell in cells if cell.arm == NOTHING]
-        reference = [_outcome(sweep, cell, store) for cell in cells if cell.arm != NOTHING]
+        nothing = [_outcome(sweep, cell, store) for cell in cells if is_of_nothing(cell.arm)]
+        reference = [_outcome(sweep, cell, store) for cell in cells if not is_of_nothing(cell.arm)]
         yield proof_of(task.id, nothing, reference)
 
 

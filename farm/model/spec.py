@@ -63,7 +63,7 @@ class ReferenceSpec(Value):
     """What solves a task, for checking the task itself: files, a final answer, or both; no arm ever sees it."""
 
     files: str | None = None
-    """A folder, relative to the sweep file, laid over the workspace."""
+    """A folder, relative to the sweep file, laid over the workspace; of a review, the one that holds review.json."""
     answer: str | None = None
     """The final answer, where the oracle looks at that."""
 

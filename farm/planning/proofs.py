@@ -22,19 +22,29 @@ from farm.ports import BlobStore
 
 NOTHING = "nothing"
 """The arm whose sessions do nothing."""
+NO_REVIEW = "nothing-found"
+"""The arm that does so where a review is asked for: it says that it found nothing."""
 TIMES = 2
 """How often each is done: a check that says two things of one workspace is of no use."""
 
 _ASSET = "reference"
-_LAY = f"cp -Rp /cell/assets/{_ASSET}/. ."
+_REVIEW = "review"
+"""The kind of oracle that scores one, and the program whose session writes it."""
+_SINGLE = "single"
+_WORKSPACE = "."
+_REVIEWS = '"$FARM_OUT"/review'
+"""Where a review's session puts its file."""
+_FOUND_NOTHING = (
+    """echo '{"schema_version": 1, "verdict": "comment", "findings": []}' >"$FARM_OUT"/review/review.json"""
+)
 _ANSWER = "Nothing more was done."
 
 
 def plan_proofs(path: Path, chosen: Sequence[str], blobs: BlobStore, plugins: PluginSource) -> Plan:
     """Plan the proofs of the tasks called `chosen` of the sweep file at `path`, or of all of them.
 
-    A task's cells are those of the arm NOTHING, and of an arm of its own where it has a reference. Raises SpecError for
-    all that the person must change in the sweep file, and for a name of no task.
+    A task's cells are those of an arm that does nothing, and of an arm of its own where it has a reference. Raises
+    SpecError for all that the person must change in the sweep file, and for a name of no task.
     """
     plan = plan_sweep(path, blobs, plugins, expensive=True)
     specs = {task.id: task for task in expand(read_spec(path).spec, path.parent).spec.tasks}
@@ -42,9 +52,10 @@ def plan_proofs(path: Path, chosen: Sequence[str], blobs: BlobStore, plugins: Pl
     if unknown is not None:
         raise SpecError(f"{path} has no task {unknown!r}; {did_you_mean(unknown, specs)}")
     tasks = tuple(_heard(task) for task in plan.tasks if not chosen or task.id in chosen)
-    nothing = _arm(NOTHING, [_says(_ANSWER)], plugins)
+    source = _Source(path.parent, blobs, plugins)
+    nothing = {is_review: _nothing(source, is_review=is_review) for is_review in sorted(set(map(_is_review, tasks)))}
     references = {
-        task.id: _reference(f"reference-{number}", wanted, _Source(path.parent, blobs, plugins))
+        task.id: _reference(f"reference-{number}", wanted, source, is_review=_is_review(task))
         for number, task in enumerate(tasks, start=1)
         if (wanted := specs[task.id].reference) is not None
     }
@@ -52,9 +63,11 @@ def plan_proofs(path: Path, chosen: Sequence[str], blobs: BlobStore, plugins: Pl
         name=plan.name,
         farm_version=plan.farm_version,
         tasks=tasks,
-        arms=(nothing, *references.values()),
+        arms=(*nothing.values(), *references.values()),
         trials=TIMES,
-        cells=tuple(cell for task in tasks for cell in _cells(task.id, nothing, references.get(task.id))),
+        cells=tuple(
+            cell for task in tasks for cell in _cells(task.id, nothing[_is_review(task)], references.get(task.id))
+        ),
         sandbox=plan.sandbox,
         retry=plan.retry,
         breaker=BreakerPolicy(streak=0),
@@ -79,23 +92,43 @@ class _Source:
     plugins: PluginSource
 
 
-def _reference(name: str, wanted: ReferenceSpec, source: _Source) -> Arm:
-    """Make an arm of which each session copies the solution over the workspace, as an agent would write it."""
+def is_of_nothing(arm: str) -> bool:
+    """Say whether the arm of that name is one that does nothing."""
+    return arm in {NOTHING, NO_REVIEW}
+
+
+def _is_review(task: Task) -> bool:
+    return task.oracle.kind == _REVIEW
+
+
+def _nothing(source: _Source, *, is_review: bool) -> Arm:
+    if is_review:
+        return _arm(NO_REVIEW, [_runs(_FOUND_NOTHING), _says(_ANSWER)], source.plugins, program=_REVIEW)
+    return _arm(NOTHING, [_says(_ANSWER)], source.plugins)
+
+
+def _reference(name: str, wanted: ReferenceSpec, source: _Source, *, is_review: bool) -> Arm:
+    """Make an arm of which each session copies the solution to where an agent would write it."""
     script: list[JsonValue] = [_says(_ANSWER if wanted.answer is None else wanted.answer)]
+    program, place = (_REVIEW, _REVIEWS) if is_review else (_SINGLE, _WORKSPACE)
     if wanted.files is None:
-        return _arm(name, script, source.plugins)
+        return _arm(name, script, source.plugins, program)
     files = source.blobs.put(pack_folder(source.folder / wanted.files))
-    arm = _arm(name, [{"run": {"command": _LAY, "must_succeed": True}}, *script], source.plugins)
-    return arm.model_copy(update={"assets": {_ASSET: files}})
+    lays = _runs(f"cp -Rp /cell/assets/{_ASSET}/. {place}")
+    return _arm(name, [lays, *script], source.plugins, program).model_copy(update={"assets": {_ASSET: files}})
+
+
+def _runs(command: str) -> JsonValue:
+    return {"run": {"command": command, "must_succeed": True}}
 
 
 def _says(text: str) -> JsonValue:
     return {"answer": {"text": text}}
 
 
-def _arm(name: str, script: list[JsonValue], plugins: PluginSource) -> Arm:
+def _arm(name: str, script: list[JsonValue], plugins: PluginSource, program: str = _SINGLE) -> Arm:
     agent = _pin("agents", "scripted", {"scripts": {"*": script}}, plugins)
-    return Arm(name=name, role=ArmRole.CONTROL, agent=agent, program=_pin("programs", "single", {}, plugins))
+    return Arm(name=name, role=ArmRole.CONTROL, agent=agent, program=_pin("programs", program, {}, plugins))
 
 
 def _pin(group: PluginGroup, name: str, options: dict[str, JsonValue], plugins: PluginSource) -> Pin:

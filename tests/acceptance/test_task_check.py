@@ -22,8 +22,34 @@ BROKEN = """\
     prompt: Sort.
     reference: reference
     oracle: {kind: files, checks: [{kind: file_contains, path: stats.py, text: "sorted(values)"}]}
+  - id: reviewed
+    repository: {path: repository}
+    prompt: Review it.
+    reference: review
+    oracle:
+      kind: review
+      labels:
+        findings: [{id: L1, severity: low, path: stats.py, line_start: 1, line_end: 9, category: style}]
 arms:
 """
+REVIEW = {
+    "schema_version": 1,
+    "verdict": "comment",
+    "findings": [
+        {
+            "id": "F1",
+            "severity": "low",
+            "path": "stats.py",
+            "line": 2,
+            "end_line": 2,
+            "category": "style",
+            "scenario": "s",
+            "evidence": "e",
+            "recommendation": "r",
+            "blocking": False,
+        }
+    ],
+}
 
 
 def test_a_task_that_holds_is_told_from_one_that_does_not_and_nothing_is_kept(desk: Desk) -> None:
@@ -38,16 +64,20 @@ def test_a_task_that_holds_is_told_from_one_that_does_not_and_nothing_is_kept(de
     assert {path for path in desk.files() - before if not path.startswith(".farm")} == set()
 
     sweep.write_text(sweep.read_text().replace("arms:\n", BROKEN, 1))
-    ended = desk.farm("task", "check", "demo/sweep.yaml", "content", "says-two", "sorted", "--json")
+    (sweep.parent / "review").mkdir()
+    (sweep.parent / "review" / "review.json").write_text(json.dumps(REVIEW))
+    names = ("content", "says-two", "sorted", "reviewed")
+    ended = desk.farm("task", "check", "demo/sweep.yaml", *names, "--json")
     assert ended.code == 2, ended
-    assert ended.error_lines == ["farm: 1 of 3 tasks are not proven: content"]
-    content, says_two, in_order = json.loads(ended.out)["tasks"]
+    assert ended.error_lines == ["farm: 1 of 4 tasks are not proven: content"]
+    content, says_two, in_order, reviewed = json.loads(ended.out)["tasks"]
     assert content["problems"] == [
         "the oracle says right when nothing was done; it must look at what the prompt asks for",
         "the reference is outside allowed_changes: stats.py",
     ]
     assert told(says_two) == ("says-two", ["wrong", "wrong"], ["right", "right"], [])
     assert told(in_order) == ("sorted", ["wrong", "wrong"], ["right", "right"], [])
+    assert told(reviewed) == ("reviewed", ["wrong", "wrong"], ["right", "right"], [])
     assert says_two["times"]["cell_s"] > 0
     assert desk.processes() == []
 

@@ -8,7 +8,7 @@ from farm.adapters.memory.store import MemoryBlobs
 from farm.errors import SpecError
 from farm.model import Plan
 from farm.planning.folder import pack_folder
-from farm.planning.proofs import plan_proofs
+from farm.planning.proofs import is_of_nothing, plan_proofs
 from tests.builders.planning import SWEEP, Plugin, a_sweep, planned, plugins
 
 KNOWN = plugins(agents={"robot": Plugin, "scripted": Plugin})
@@ -72,6 +72,27 @@ def test_a_reference_may_be_the_final_answer(tmp_path: Path) -> None:
         {},
         {"scripts": {"*": [{"answer": {"text": "[1, 2]"}}]}},
     )
+
+
+def test_a_review_is_written_where_its_program_wants_it_and_found_nothing_with_nothing_done(tmp_path: Path) -> None:
+    known = plugins(
+        agents={"robot": Plugin, "scripted": Plugin},
+        programs={"single": Plugin, "review": Plugin},
+        oracles={"review": Plugin},
+    )
+    file = with_reference(tmp_path)
+    file.write_text(file.read_text().replace("kind: check", "kind: review"))
+
+    plan = plan_proofs(file, ("bug",), MemoryBlobs(), known)
+
+    assert [(arm.name, arm.program.name) for arm in plan.arms] == [
+        ("nothing-found", "review"),
+        ("reference-1", "review"),
+    ]
+    nothing, reference = (str(arm.agent.options) for arm in plan.arms)
+    assert '"findings": []' in nothing
+    assert 'cp -Rp /cell/assets/reference/. "$FARM_OUT"/review' in reference
+    assert [is_of_nothing(arm.name) for arm in plan.arms] == [True, False]
 
 
 def test_only_the_chosen_tasks_are_proven(tmp_path: Path) -> None:
