@@ -1,6 +1,7 @@
 """Templates: made once, whole or not at all, and named for all that went in."""
 
 import os
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -77,6 +78,18 @@ def test_an_overlay_makes_another_template_and_replaces_files(place: Place) -> N
     assert set(laid.tree.entries) == {"a.txt", "bin/run", "docs/x.md"}
     assert (laid.path / "a.txt").read_text() == "B\n"
     assert (bare.path / "a.txt").read_text() == "A\n"
+
+
+def test_an_overlay_below_a_path_that_the_repository_ignores_is_committed_too(place: Place) -> None:
+    snapshot = place.snapshot(a_tar({".gitignore": ".agent/\n", "a.txt": "A\n"}))
+    made = place.templates().ready(snapshot, place.overlay({".agent/skills/work.md": "Work.\n"}, ".agent/**"))
+    listed = subprocess.run(
+        ["git", "-C", made.path, "-c", "safe.directory=*", "ls-tree", "-r", "--name-only", "HEAD"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert listed.stdout.split() == [".agent/skills/work.md", ".gitignore", "a.txt"]
 
 
 BLOCK = "<!-- graph:start -->\nUse the graph.\n<!-- graph:end -->\n"
