@@ -6,7 +6,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from farm.errors import IntegrityError
-from farm.model import CellId, Origin, Plan, SweepId
+from farm.model import CellId, Derived, Digest, Origin, Plan, SweepId, build_lock, parse_record
+from farm.model.keys import derived_key
 from farm.planning.priors import Prior, read_priors
 from farm.planning.reuse import ReuseRule, Selection, eligible, select
 from farm.ports import Store
@@ -40,16 +41,17 @@ class Reuse:
 
     def carry(self, plan: Plan, target: Store) -> Plan:
         """Copy every byte into `target`; return the plan without the cells of which some are missing or changed."""
-        damaged = set(self._damaged(target))
+        damaged = set(self._damaged(plan, target))
         if not damaged:
             return plan
         return plan.with_reused({cell: origin for cell, origin in plan.reused.items() if cell not in damaged})
 
-    def _damaged(self, target: Store) -> Iterator[CellId]:
+    def _damaged(self, plan: Plan, target: Store) -> Iterator[CellId]:
         with TemporaryDirectory(prefix="farm-reuse-") as scratch:
             for cell, prior in self.selection.taken.items():
                 try:
                     _carry(prior, target, Path(scratch) / "blob")
+                    _carry_builds(plan, prior, target, Path(scratch) / "blob")
                 except IntegrityError:
                     yield cell
 
@@ -58,6 +60,31 @@ def _carry(prior: Prior, target: Store, spare: Path) -> None:
     """Read every byte, though the store be the same: what is taken over must be there and be what it was."""
     target.blobs.put(prior.body)
     for artifact in prior.outcome.artifacts:
-        prior.store.blobs.fetch(artifact.digest, spare)
-        target.blobs.put_file(spare)
-        spare.unlink()
+        _copy(prior.store, artifact.digest, target, spare)
+
+
+def _carry_builds(plan: Plan, prior: Prior, target: Store, spare: Path) -> None:
+    """Bring what builds had made, for those that are measured beside it; raise IntegrityError where it is another's."""
+    evidence, task = prior.outcome.evidence, plan.task_by_name[prior.row.task]
+    locks = {build.name: build_lock(plan, task, build) for build in task.builds}
+    for name, digest in () if evidence is None else evidence.builds.items():
+        if name not in locks:
+            raise IntegrityError(f"{prior.row.cell} names a build {name!r} that its task has not")
+        _copy(prior.store, digest, target, spare)
+        key = derived_key(locks[name])
+        body = prior.store.records.read(key)
+        if body is not None:
+            target.records.create(key, body)
+        if _files(target, key) != digest:
+            raise IntegrityError(f"{key} is not what the build {name} had made for {prior.row.cell}")
+
+
+def _files(store: Store, key: str) -> Digest | None:
+    body = store.records.read(key)
+    return None if body is None else parse_record(Derived, body, key).files
+
+
+def _copy(source: Store, digest: Digest, target: Store, spare: Path) -> None:
+    source.blobs.fetch(digest, spare)
+    target.blobs.put_file(spare)
+    spare.unlink()
