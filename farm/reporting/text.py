@@ -50,14 +50,21 @@ def value_text(value: JsonValue) -> str:
             return UNKNOWN
         case bool():
             return "yes" if value else "no"
-        case int() if abs(value) < 10**15:
-            return f"{value:,}"
-        case float():
-            return f"{value:.6g}"
+        case int() | float():
+            return _number_text(value)
         case str():
             return one_line(value, most=120)
         case _:
             return one_line(str(value), most=120)
+
+
+def _number_text(value: float) -> str:
+    """Tell the thousands apart; half of a large count reads as the count does."""
+    if abs(value) >= 10**15:
+        return one_line(str(value), most=120)
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.1f}" if abs(value) >= 1000 else f"{value:.6g}"  # noqa: PLR2004 (from here on there are thousands)
 
 
 def count_text(value: int | None) -> str:

@@ -59,6 +59,15 @@ def test_a_value_reads_as_text_and_nothing_is_not_zero(value: object, text: str)
     assert value_text(value) == text
 
 
+def test_half_of_a_large_count_reads_as_the_count_does() -> None:
+    assert [value_text(value) for value in (1234567, 1234567.5, -11203.5, 999.25)] == [
+        "1,234,567",
+        "1,234,567.5",
+        "-11,203.5",
+        "999.25",
+    ]
+
+
 def test_an_absurd_number_stays_short() -> None:
     assert len(value_text(10**4000)) < 160
 
