@@ -1,0 +1,1 @@
+"""Whether a governor keeps an agent from claiming what is not so, and at what price: pre-registered, exact."""
