@@ -8,6 +8,7 @@ import pytest
 from farm.model import Command, FaultKind, Pin, RequestEnd, Wire
 from sandbox.backends.docker import Docker
 from tests.builders.worker.asking import asks
+from tests.builders.worker.copies import FILES
 from tests.builders.worker.farm import says
 from tests.builders.worker.working import Make, Run
 from tests.services.docker import DockerEngine, a_small_tree
@@ -100,3 +101,16 @@ def test_a_host_takes_no_cell_whose_image_it_does_not_offer(
     assert run(cell) is LineEnd.REFUSED
     cell.offers = (f"image {marked_image}",)
     assert run(cell) is LineEnd.RECORDED
+
+
+def test_a_session_in_docker_works_in_whatever_workspace_its_engine_was_seen_to_show(
+    farm: Make, run: Run, docker: Open, docker_python_image: str
+) -> None:
+    script = {"run": {"command": "mv many m && echo changed >src/a.py"}}
+    oracle = says("test -f m/001/file.txt && grep -q changed src/a.py && test ! -e many")
+    cell = farm(script, files=FILES, oracle=oracle, sandbox=docker(docker_python_image))
+    assert run(cell) is LineEnd.RECORDED
+    evidence = cell.outcome().evidence
+    assert evidence is not None, cell.outcome().fault
+    assert evidence.oracle.correct is True
+    assert str(evidence.sandbox["workspace"]).startswith("overlay: ")
