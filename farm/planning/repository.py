@@ -19,6 +19,11 @@ from farm.planning import git, tar
 from farm.planning.folder import pack_folder
 
 MOST_FILES = 100_000
+MOST_ENTRIES = 150_000
+"""Files and folders: a workspace is taken in up to 200,000, with what its sessions add."""
+MOST_DEPTH = 200
+MOST_PATH_BYTES = 3000
+MOST_NAME_BYTES = 255
 MOST_FILE_BYTES = 256 * MIB
 MOST_TREE_BYTES = 1 * GIB
 
@@ -165,7 +170,9 @@ def _blobs(repository: Path, commit: str, hidden: tuple[str, ...]) -> list[_Blob
     total = sum(blob.entry.size for blob in blobs)
     if total > MOST_TREE_BYTES:
         raise _UnsafeTreeError(f"{total} bytes of files are above the {MOST_TREE_BYTES} allowed")
-    _no_path_twice([blob.entry.path for blob in blobs])
+    paths = [blob.entry.path for blob in blobs]
+    _no_path_twice(paths)
+    _refuse_what_no_disk_holds(paths)
     return blobs
 
 
@@ -215,6 +222,21 @@ def _no_path_twice(paths: list[str]) -> None:
         parents = path.split("/")[:-1]
         if any("/".join(parents[:n]) in known for n in range(1, len(parents) + 1)):
             raise _UnsafeTreeError(f"the tree holds {path!r} below a path that is a file; repair the repository")
+
+
+def _refuse_what_no_disk_holds(paths: list[str]) -> None:
+    """Refuse here what would else be refused in every cell."""
+    folders: set[str] = set()
+    for path in paths:
+        parts = path.split("/")
+        if len(parts) > MOST_DEPTH:
+            raise _UnsafeTreeError(f"{path[:200]!r} lies more than {MOST_DEPTH} folders deep; hide it, or move it up")
+        if len(path.encode()) > MOST_PATH_BYTES or max(len(part.encode()) for part in parts) > MOST_NAME_BYTES:
+            bounds = f"{MOST_PATH_BYTES} bytes, or a name in it longer than {MOST_NAME_BYTES}"
+            raise _UnsafeTreeError(f"the path {path[:200]!r} is longer than {bounds}; hide it, or rename it")
+        folders.update("/".join(parts[:depth]) for depth in range(1, len(parts)))
+    if len(paths) + len(folders) > MOST_ENTRIES:
+        raise _UnsafeTreeError(f"{len(paths) + len(folders)} files and folders are above the {MOST_ENTRIES} allowed")
 
 
 def _tar(blobs: list[_Blob], reader: git.ObjectReader) -> Iterator[bytes]:

@@ -310,6 +310,34 @@ def test_a_path_that_git_itself_would_not_make_is_refused(tmp_path: Path, name: 
     assert "is unsafe" in refused(tmp_path)
 
 
+def a_commit_of(repo: Path, *paths: str) -> None:
+    """Commit files of one byte by paths that no disk may hold."""
+    a_repository(repo)
+    blob = git(repo, "hash-object", "-w", "--stdin", stdin=b"x")
+    told = "commit refs/heads/main\ncommitter a <a> 0 +0000\ndata 0\n"
+    told += "".join(f"M 644 {blob} {path}\n" for path in paths)
+    git(repo, "fast-import", "--quiet", "--force", stdin=told.encode())
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("a/" * repository.MOST_DEPTH + "f", "folders deep; hide it, or move it up"),
+        (f"{'a' * 200}/" * 15 + "f", "is longer than 3000 bytes"),
+        ("a" * 256, "a name in it longer than 255"),
+    ],
+)
+def test_a_path_that_no_workspace_can_hold_is_refused_and_may_be_hidden(tmp_path: Path, path: str, words: str) -> None:
+    a_commit_of(tmp_path / "repo", path, "kept")
+    assert words in refused(tmp_path)
+    assert listing(hiding(tmp_path, "a*/**")) == {"kept": "0o644 x"}
+
+
+def test_folders_count_among_what_a_snapshot_may_hold(tmp_path: Path) -> None:
+    a_commit_of(tmp_path / "repo", *(f"{number}/{'a/' * 190}f" for number in range(800)))
+    assert f"153600 files and folders are above the {repository.MOST_ENTRIES} allowed" in refused(tmp_path)
+
+
 def test_a_path_that_stands_twice_is_refused(tmp_path: Path) -> None:
     repo = tmp_path / "repo"
     a_repository(repo)
