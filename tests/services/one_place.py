@@ -3,7 +3,7 @@
 import pytest
 
 _ALONE = {"docker_engine": "docker", "rabbitmq_server": "rabbitmq", "fleet": "fleet"}
-"""Fixtures whose tests go together, and what their group is called."""
+"""Fixtures whose tests go together, and what their group, and whatever else needs them, is called."""
 
 
 @pytest.hookimpl(tryfirst=True)  # before the groups are looked at
@@ -13,5 +13,5 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     for item in items:
         for fixture, group in _ALONE.items():
-            if fixture in getattr(item, "fixturenames", ()):
+            if fixture in getattr(item, "fixturenames", ()) or group in item.nodeid:  # a parameter may ask for a fixture
                 item.add_marker(pytest.mark.xdist_group(group))
