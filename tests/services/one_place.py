@@ -13,5 +13,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     for item in items:
         for fixture, group in _ALONE.items():
-            if fixture in getattr(item, "fixturenames", ()) or group in item.nodeid:  # a parameter may ask for a fixture
+            # A parameter may ask for a fixture, too.
+            if fixture in getattr(item, "fixturenames", ()) or group in item.nodeid:
                 item.add_marker(pytest.mark.xdist_group(group))
