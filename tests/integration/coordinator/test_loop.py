@@ -14,6 +14,7 @@ from farm.model import (
     CloseReason,
     DoorReport,
     EventKind,
+    Fault,
     FaultKind,
     ModelUse,
     Refusal,
@@ -248,6 +249,20 @@ def test_evidence_that_no_answer_can_be_read_from_trips_as_faults_do(reason: str
     end = farm.run(farm.works(lambda ticket: fault(FaultKind.TASK) if ticket.index % 7 == 0 else ended_with(reason)))
     assert end.close is not None
     assert end.close.reason is close
+
+
+def test_45_46_invalid_reviews_in_a_row_trip_and_a_review_that_scores_nothing_resets() -> None:
+    invalid = Fault(kind=FaultKind.EVIDENCE, detail="review-evidence-invalid: session 'review' left no review")
+    scored_nothing = evidence(correct=False)
+
+    def ended(index_of_score: int) -> CloseReason | None:
+        farm = Farm(a_plan(trials=5, breaker=BreakerPolicy(streak=5)), slots=1)
+        found = {index_of_score: scored_nothing, 9: scored_nothing}
+        end = farm.run(farm.works(lambda ticket: found.get(ticket.index, invalid)))
+        return None if end.close is None else end.close.reason
+
+    assert ended(4) is CloseReason.COMPLETE  # four, a score of nothing, four
+    assert ended(5) is CloseReason.BREAKER
 
 
 @dataclass

@@ -70,6 +70,34 @@ def test_matching_by_weight_takes_fewer_pairs_where_they_weigh_more() -> None:
     assert pairs(weighted_optimal(found, labels)) == {("f1", "L1")}
 
 
+def test_among_labels_that_fit_alike_the_first_by_category_is_met_though_another_weighs_more() -> None:
+    labels = labels_of(
+        [
+            a_label(category="b", severity="critical"),
+            a_label(id="L2", category="a", severity="low"),
+        ]
+    )
+
+    (match,) = largest(findings_of([a_finding()]), labels)
+
+    assert match.label.id == "L2"
+
+
+def test_among_findings_that_fit_alike_the_first_by_content_meets_the_label() -> None:
+    lines = {"f1": (2, 4), "f2": (1, 4), "f3": (1, 3), "f4": (1, 4)}
+    severities = {"f1": "medium", "f2": "low", "f3": "low", "f4": "medium"}
+    found = [
+        a_finding(id=name, line=first, end_line=last, severity=severities[name])
+        for name, (first, last) in lines.items()
+    ]
+    spans = ((2, 4), (2, 3), (1, 2))
+    labels = [a_label(id=str(n), line_start=first, line_end=last) for n, (first, last) in enumerate(spans)]
+
+    matches = largest(findings_of(found), labels_of(labels))
+
+    assert {match.finding.id for match in matches} == {"f1", "f3", "f4"}
+
+
 def test_a_share_that_nobody_can_give_is_left_out_and_a_claim_is_one_or_nothing() -> None:
     review = Review.model_validate(a_review(verdict="approve"))
 
