@@ -83,7 +83,9 @@ class Gathering:
         loc: Loc = ("tasks", index)
         source = task.oracle
         prompt = self._take((*loc, "prompt" if task.prompt_file is None else "prompt_file"), lambda: self._prompt(task))
-        oracle = self._pin("oracles", source, (*loc, "oracle"))
+        oracle = self._plugin("oracles", source, (*loc, "oracle"))
+        if isinstance(oracle, _Depending):
+            self._take((*loc, "oracle"), partial(_ensure_dependencies, task, oracle.dependencies))
         files: bytes | None = None
         if source.files is not None:
             hidden = self.folder / source.files
@@ -91,7 +93,9 @@ class Gathering:
         if task.reference is not None and task.reference.files is not None:
             solution = self.folder / task.reference.files
             self._take((*loc, "reference"), lambda: folder_paths(solution))
-        return TaskInput(prompt, oracle, files) if prompt is not None and oracle is not None else None
+        if prompt is None or oracle is None:
+            return None
+        return TaskInput(prompt, _pin_of(source.kind, oracle), files)
 
     def arm(self, index: int, arm: ArmSpec) -> ArmInput | None:
         """Check an arm's plug-ins and read its overlay and assets."""
@@ -127,10 +131,6 @@ class Gathering:
     def sandbox(self, name: str) -> None:
         """Check that the sandbox's backend is known; it need not work on this machine."""
         self._take(("sandbox",), lambda: self.plugins.check("sandboxes", name))
-
-    def _pin(self, group: PluginGroup, chosen: PluginSpec, loc: Loc) -> Pin | None:
-        plugin = self._plugin(group, chosen, loc)
-        return None if plugin is None else _pin_of(chosen.kind, plugin)
 
     def _plugin(self, group: PluginGroup, chosen: PluginSpec, loc: Loc) -> Any:  # noqa: ANN401 (a plug-in keeps its group's protocol)
         factory = self._take((*loc, "kind"), lambda: self.plugins.load(group, chosen.kind))
@@ -226,6 +226,14 @@ class _Demanding(Protocol):
     demands: tuple[_Demand, ...]
 
 
+@runtime_checkable
+class _Depending(Protocol):
+    """What oracles have besides that run a program of the task's."""
+
+    dependencies: tuple[str, ...]
+    """The targets of the dependencies that hold it."""
+
+
 class _Asking(_Versioned, Protocol):
     """What agents have besides."""
 
@@ -264,6 +272,16 @@ def _ensure_assets(arm: ArmSpec, named: tuple[str, ...]) -> None:
         raise SpecError(
             f"the agent {arm.agent.kind!r} needs the asset {missing[0]!r}, which arm {arm.name!r} does not bring; "
             f"add it under `assets:` with its folder. It brings: {', '.join(brought) or 'none'}"
+        )
+
+
+def _ensure_dependencies(task: TaskSpec, needed: tuple[str, ...]) -> None:
+    brought = [one.target for one in task.dependencies]
+    missing = [target for target in needed if target not in brought]
+    if missing:
+        raise SpecError(
+            f"the oracle {task.oracle.kind!r} needs a dependency at {missing[0]!r}, which the task does not bring; "
+            f"add it under `dependencies:`. It brings: {', '.join(brought) or 'none'}"
         )
 
 

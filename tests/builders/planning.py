@@ -74,6 +74,12 @@ class ServedPlugin(Plugin):
     assets = ("tools",)
 
 
+class DependingOracle(Plugin):
+    """An oracle whose program is one of the task's dependencies."""
+
+    dependencies = ("node_modules",)
+
+
 class CountingGate:
     """A gate that needs the metric that its options name."""
 
@@ -94,7 +100,7 @@ def plugins(**more: Mapping[str, Callable[..., Any]]) -> Plugins:
     doubles: dict[str, Mapping[str, Callable[..., Any]]] = {
         "agents": {"robot": Plugin, "asking": AskingPlugin, "served": ServedPlugin},
         "programs": {"single": Plugin},
-        "oracles": {"check": Plugin},
+        "oracles": {"check": Plugin, "depending": DependingOracle},
         "gates": {"counting": CountingGate},
         "sandboxes": {"bubblewrap": Plugin},
     }

@@ -39,6 +39,17 @@ def agents_folder() -> Path:
 
 
 @pytest.fixture(scope="session")
+def vitest_folder() -> Path:
+    """Give the folder in which Vitest is a package; install it when it is not there yet."""
+    script = Path(__file__).parents[2] / "ops" / "vitest.sh"
+    folder = script.parents[1] / ".farm" / "vitest"
+    done = subprocess.run(["sh", script, folder], check=False, capture_output=True, text=True)
+    if done.returncode != 0:
+        pytest.skip(f"sh ops/vitest.sh: {done.stderr.strip()}")
+    return folder / "node_modules"
+
+
+@pytest.fixture(scope="session")
 def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
     """Run Redis for all tests."""
     server = a_redis(program("redis-server"), tmp_path_factory.mktemp("redis"))

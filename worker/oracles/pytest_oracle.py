@@ -10,26 +10,24 @@ for the sandbox's interpreter. There are no conftest.py, plug-ins or configurati
 to fail has not passed. What remains: code in the tests' own process that knows this verifier could lie for itself.
 """
 
-import hashlib
 import json
 from functools import cache
-from importlib import metadata, resources
+from importlib import metadata
 from pathlib import PurePosixPath
 from typing import Annotated
 
 from pydantic import AfterValidator, Field, JsonValue
 
 from farm.errors import SpecError, TransientError
-from farm.model import Digest, OracleFinding, RelativePath, Value
+from farm.model import OracleFinding, RelativePath, Value
 from worker.options import checked
 from worker.oracles.finding_line import reported
+from worker.oracles.verifier_kit import NUMBERS, VERIFIER, kit_of, verifier_files
 from worker.session import WORKSPACE, Kit, OracleRequest
 
 _DISTRIBUTIONS = ("pytest", "iniconfig", "packaging", "pluggy", "pygments")
-_VERIFIER = "farm_verifier"
 _SCRIPTS = ("verify.py", "run_tests.py", "farm_must_fail.py")
 _INI = b"[pytest]\n"
-_NUMBERS = frozenset({"tests", "tests_run"})
 
 
 def _checked_entry(entry: str) -> str:
@@ -75,23 +73,18 @@ class PytestOracle:
             "must_fail": options.must_fail,
             "import_from": [f"{WORKSPACE}/{PurePosixPath(folder)}" for folder in options.import_from],
         }
-        argv = (options.python, "-I", "-S", "-B", f"{lent}/{_VERIFIER}/verify.py", json.dumps(order))
+        argv = (options.python, "-I", "-S", "-B", f"{lent}/{VERIFIER}/verify.py", json.dumps(order))
         result = request.check(argv, {"FARM_NONCE": request.nonce})
-        return reported(result, request, _NUMBERS)
+        return reported(result, request, NUMBERS)
 
 
 @cache
 def pytest_kit() -> Kit:
     """Gather this host's pytest and our scripts; raise TransientError where no pytest is installed."""
-    files: dict[str, bytes] = {f"{_VERIFIER}/pytest.ini": _INI}
-    scripts = resources.files("worker.oracles.verifier")
-    files |= {f"{_VERIFIER}/{name}": (scripts / name).read_bytes() for name in _SCRIPTS}
+    files = {f"{VERIFIER}/pytest.ini": _INI} | verifier_files(_SCRIPTS)
     for name in _DISTRIBUTIONS:
         files |= _sources_of(name)
-    whole = hashlib.sha256()
-    for path in sorted(files):
-        whole.update(f"{path}\0{Digest.of(files[path])}\0".encode())
-    return Kit(Digest(whole.hexdigest()), files)
+    return kit_of(files)
 
 
 def _sources_of(name: str) -> dict[str, bytes]:

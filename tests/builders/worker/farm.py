@@ -48,6 +48,7 @@ from worker.health.host_hours import HostHours
 from worker.oracles.answer import AnswerOracle
 from worker.oracles.command import CommandOracle
 from worker.oracles.pytest_oracle import PytestOracle
+from worker.oracles.vitest import VitestOracle
 from worker.programs.direct import DirectProgram
 from worker.programs.plan_work import PlanWorkProgram
 from worker.programs.review import ReviewProgram
@@ -66,7 +67,7 @@ GIVEN: Mapping[str, Mapping[str, Any]] = {
         "plan-work": PlanWorkProgram,
         "review": ReviewProgram,
     },
-    "oracles": {"answer": AnswerOracle, "command": CommandOracle, "pytest": PytestOracle},
+    "oracles": {"answer": AnswerOracle, "command": CommandOracle, "pytest": PytestOracle, "vitest": VitestOracle},
 }
 PLUGINS = Plugins(GIVEN)
 

@@ -419,3 +419,8 @@ def test_a_skipped_task_is_checked_all_the_same(tmp_path: Path) -> None:
 def test_a_sweep_of_expensive_tasks_alone_is_refused_unless_they_are_asked_for(tmp_path: Path) -> None:
     said = refused(a_sweep(tmp_path, SWEEP.replace("prompt:", "expensive: true\n    prompt:")))
     assert "every task is expensive, and none was asked for; say --expensive" in said
+
+
+def test_an_oracle_whose_program_is_a_dependency_is_refused_without_it(tmp_path: Path) -> None:
+    text = SWEEP.replace("oracle: {kind: check, files: oracle}", "oracle: {kind: depending, files: oracle}")
+    assert "needs a dependency at 'node_modules'" in refused(a_sweep(tmp_path, text))

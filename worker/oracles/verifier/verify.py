@@ -1,19 +1,21 @@
 """The process that judges: it never imports the candidate, and the candidate can't read or write into it.
 
-It starts `run_tests` and reads its records from a pipe. It says "right" only if every test that the hidden files hold,
-by their source, ran and passed, every test that must fail failed, and the run came to its own end. Its standard output
-is nobody else's, and the nonce in it is known to it alone.
+It starts `run_tests` (of pytest, or of Vitest where the order names a node) and reads its records from a pipe. It says
+"right" only if every test that the hidden files hold, by their source or by the order's own list, ran and passed, every
+test that must fail failed, and the run came to its own end. Its standard output is nobody else's, and nobody else knows
+the nonce in it.
 """
 
 import ast
 import ctypes
 import json
 import os
+import re
 import secrets
 import select
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,7 @@ _MOST_BYTES = 16 << 20
 _MOST_NAMED = 5
 _TICK_S = 0.05
 _CANARY = "farm_must_fail.py"
+_NODE_CANARY = "farm_must_fail.test.mjs"
 _SOME_FAILED = 1
 """How pytest ends a run in which all that must fail failed."""
 
@@ -57,6 +60,24 @@ class Run:
     is_ended: bool = False
     is_forged: bool = False
 
+    def note(self, test: Wanted, when: str, outcome: str) -> None:
+        """Keep what one phase came to; nothing honest tells of it twice."""
+        phases = self.phases.setdefault(test, {})
+        self.is_forged |= when in phases
+        phases[when] = outcome
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What must pass and what must fail, by the hidden files' source."""
+
+    passing: list[Wanted]
+    failing: list[Wanted]
+
+
+Command = Callable[[int], list[str]]
+"""Gives the argv of what runs the tests, and tells of them at the given descriptor."""
+
 
 def wanted_of(entry: str, folder: Path) -> list[Wanted]:
     """List the tests that an entry names: a file, or `file::name`, by the source of the hidden file."""
@@ -89,16 +110,30 @@ def _holds_tests(node: ast.ClassDef) -> bool:
     return node.name.startswith("Test") or any(ast.unparse(base).endswith("TestCase") for base in node.bases)
 
 
-def run(order: dict[str, Any]) -> Run:
+def by_pytest(order: dict[str, Any]) -> Command:
+    """Give the command that runs the order's tests in Python."""
+    here = Path(__file__).parent
+    tests = [f"{order['hidden']}/{entry}" for entry in dict.fromkeys((*order["tests"], *order["must_fail"]))]
+    told = {**order, "tests": [*tests, str(here / _CANARY)], "ini": str(here / "pytest.ini")}
+    del told["must_fail"]
+    script = [sys.executable, "-I", "-S", "-B", str(here / "run_tests.py")]
+    return lambda descriptor: [*script, json.dumps({**told, "descriptor": descriptor})]
+
+
+def by_vitest(order: dict[str, Any]) -> Command:
+    """Give the command that runs the order's tests in JavaScript or TypeScript."""
+    told = {name: order[name] for name in ("runner", "hidden", "workspace")}
+    told["files"] = [*dict.fromkeys((*order["tests"], *order["must_fail"]))]
+    script = [order["node"], str(Path(__file__).parent / "run_tests.mjs")]
+    return lambda descriptor: [*script, json.dumps({**told, "descriptor": descriptor})]
+
+
+def run(command: Command) -> Run:
     """Run the tests in a process of their own and read its records to its end."""
     token = secrets.token_hex(16)
     ours, theirs = os.pipe()
-    here = Path(__file__).parent
-    tests = [f"{order['hidden']}/{entry}" for entry in dict.fromkeys((*order["tests"], *order["must_fail"]))]
-    told = {**order, "descriptor": theirs, "tests": [*tests, str(here / _CANARY)], "ini": str(here / "pytest.ini")}
-    del told["must_fail"]
-    child = subprocess.Popen(  # noqa: S603 (our own interpreter and script)
-        [sys.executable, "-I", "-S", "-B", str(here / "run_tests.py"), json.dumps(told)],
+    child = subprocess.Popen(  # noqa: S603 (our own script, by an interpreter that the task names)
+        command(theirs),
         stdin=subprocess.PIPE,
         stdout=2,
         pass_fds=(theirs,),
@@ -150,16 +185,8 @@ def _read(said: bytes, token: str) -> Run:
             found.is_ended = record["end"] == _SOME_FAILED
         else:
             test = Wanted(str(record.get("file")), str(record.get("name")))
-            found.phases.setdefault(test, {})[str(record.get("when"))] = str(record.get("outcome"))
+            found.note(test, str(record.get("when")), str(record.get("outcome")))
     return found
-
-
-@dataclass(frozen=True)
-class Expected:
-    """What must pass and what must fail, by the hidden files' source."""
-
-    passing: list[Wanted]
-    failing: list[Wanted]
 
 
 def complaint(found: Run, expected: Expected) -> str | None:
@@ -201,27 +228,47 @@ def _some(names: list[str]) -> str:
 
 def judge(order: dict[str, Any]) -> dict[str, Any]:
     """Run the order and give the finding."""
-    hidden = Path(order["hidden"])
     try:
-        failing = [one for entry in order["must_fail"] for one in wanted_of(entry, hidden)]
-        named = [one for entry in order["tests"] for one in wanted_of(entry, hidden)]
+        expected = listed(order) if "node" in order else read_from_source(order)
     except BrokenCheckError as error:
         return {"correct": None, "problem": str(error)}
-    passing = [one for one in named if not _is_among(one, failing)]
-    if not passing:
+    if not expected.passing:
         return {"correct": None, "problem": "no test is left that must pass"}
-    found = run(order)
+    try:
+        found = run(by_vitest(order) if "node" in order else by_pytest(order))
+    except OSError as error:
+        return {"correct": None, "problem": f"the tests can't be started: {error}"}
     if not found.is_ready:
-        return {"correct": None, "problem": "pytest could not be started in the sandbox; see the check's stderr"}
-    wrong = complaint(found, Expected(passing, [*failing, *_canaries(hidden)]))
-    numbers = {"tests": len(passing), "tests_run": len(found.phases)}
+        return {
+            "correct": None,
+            "problem": "the test runner could not be started in the sandbox; see the check's stderr",
+        }
+    wrong = complaint(found, expected)
+    numbers = {"tests": len(expected.passing), "tests_run": len(found.phases)}
     return {"correct": wrong is None, "error": wrong and wrong[:2000], "numbers": numbers}
 
 
-def _canaries(hidden: Path) -> list[Wanted]:
-    """List our own tests that must fail, under the name by which pytest calls their file from the hidden folder."""
-    here = Path(__file__).parent
-    return [Wanted(os.path.relpath(here / _CANARY, hidden), one.name) for one in wanted_of(_CANARY, here)]
+def read_from_source(order: dict[str, Any]) -> Expected:
+    """Read from the hidden files which tests there are; our own that must fail are among the failing ones."""
+    hidden, here = Path(order["hidden"]), Path(__file__).parent
+    failing = [one for entry in order["must_fail"] for one in wanted_of(entry, hidden)]
+    named = [one for entry in order["tests"] for one in wanted_of(entry, hidden)]
+    canaries = [Wanted(os.path.relpath(here / _CANARY, hidden), one.name) for one in wanted_of(_CANARY, here)]
+    return Expected([one for one in named if not _is_among(one, failing)], [*failing, *canaries])
+
+
+def listed(order: dict[str, Any]) -> Expected:
+    """Take the tests from the order itself, which names each; our own that must fail are among the failing ones."""
+    hidden, canary = Path(order["hidden"]), Path(__file__).parent / _NODE_CANARY
+    for file in (*order["tests"], *order["must_fail"]):
+        if not (hidden / file).is_file():
+            raise BrokenCheckError(f"there is no hidden test file {file!r}")
+    passing, failing = (
+        [Wanted(file, name) for file, names in order[which].items() for name in names]
+        for which in ("tests", "must_fail")
+    )
+    names = re.findall(r"^test\('([^']+)'", canary.read_text(), re.MULTILINE)
+    return Expected(passing, [*failing, *(Wanted(os.path.relpath(canary, hidden), name) for name in names)])
 
 
 def main() -> None:

@@ -64,6 +64,12 @@ def a_run(**changes: dict[str, str]) -> Run:
     return Run({test: said for test, said in phases.items() if said}, is_ready=True, is_ended=True)
 
 
+def test_a_phase_that_is_told_twice_was_not_told_by_the_runner_alone() -> None:
+    found = a_run()
+    found.note(BAD, "call", "failed")
+    assert complaint(found, EXPECTED) == "the record of the test run was tampered with"
+
+
 def test_all_that_must_and_nothing_else_is_right() -> None:
     assert complaint(a_run(), EXPECTED) is None
 
