@@ -1,6 +1,7 @@
 """Bring what a plan takes over into the store that it is submitted to: bytes by digest, each proven as it arrives."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,6 +12,8 @@ from farm.model.keys import derived_key
 from farm.planning.priors import Prior, read_priors
 from farm.planning.reuse import ReuseRule, Selection, eligible, select
 from farm.ports import Store
+
+_CARRIERS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +50,19 @@ class Reuse:
         return plan.with_reused({cell: origin for cell, origin in plan.reused.items() if cell not in damaged})
 
     def _damaged(self, plan: Plan, target: Store) -> Iterator[CellId]:
-        with TemporaryDirectory(prefix="farm-reuse-") as scratch:
-            for cell, prior in self.selection.taken.items():
-                try:
-                    _carry(prior, target, Path(scratch) / "blob")
-                    _carry_builds(plan, prior, target, Path(scratch) / "blob")
-                except IntegrityError:
-                    yield cell
+        taken = self.selection.taken
+
+        def is_whole(cell: CellId) -> bool:
+            spare = Path(scratch) / cell
+            try:
+                _carry(taken[cell], target, spare)
+                _carry_builds(plan, taken[cell], target, spare)
+            except IntegrityError:
+                return False
+            return True
+
+        with TemporaryDirectory(prefix="farm-reuse-") as scratch, ThreadPoolExecutor(_CARRIERS) as carriers:
+            yield from (cell for cell, whole in zip(taken, carriers.map(is_whole, taken), strict=True) if not whole)
 
 
 def _carry(prior: Prior, target: Store, spare: Path) -> None:

@@ -5,6 +5,7 @@ cell makes that one cell unfit, so that it is measured again.
 """
 
 from collections.abc import Collection, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -44,6 +45,8 @@ from farm.model.keys import (
     sweep_root,
 )
 from farm.ports import Store
+
+_READERS = 16
 
 V = TypeVar("V", bound=BaseModel)
 
@@ -86,19 +89,16 @@ def read_priors(store: Store, sweep: SweepId, cells: Collection[CellId]) -> Iter
     Raises SpecError for a sweep that is not sealed, IntegrityError where what heads it is not what was sealed.
     """
     chain = _Chain.of(store, sweep)
+    wanted = [settled for settled in chain.settlement.cells if settled.cell in cells and settled.result is not None]
     counted = dict[CellId, _Counted]()
-    for settled in chain.settlement.cells:
-        if settled.cell in cells and settled.result is not None:
-            try:
-                counted[settled.cell] = chain.counted(settled, settled.result)
-            except IntegrityError as error:
-                yield Damaged(settled.cell, str(error))
-    rows = {row.cell: row for row in chain.rows(counted)}
-    for cell, one in counted.items():
-        try:
-            yield chain.prior(one, rows[cell])
-        except IntegrityError as error:
-            yield Damaged(cell, str(error))
+    with ThreadPoolExecutor(_READERS) as readers:
+        for settled, found in zip(wanted, readers.map(chain.counted, wanted), strict=True):
+            if isinstance(found, Damaged):
+                yield found
+            else:
+                counted[settled.cell] = found
+        rows = {row.cell: row for row in chain.rows(counted)}
+        yield from readers.map(lambda cell: chain.prior(counted[cell], rows[cell]), counted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +134,18 @@ class _Chain:
             cleanup=chain.read(cleanup_key(sweep), CleanupRecord),
         )
 
-    def counted(self, settled: SettledCell, digest: Digest) -> _Counted:
+    def counted(self, settled: SettledCell) -> _Counted | Damaged:
         """Read the outcome that a cell's result counts, and what became of its workspace."""
+        try:
+            return self._counted(settled, settled.result)
+        except IntegrityError as error:
+            return Damaged(settled.cell, str(error))
+
+    def _counted(self, settled: SettledCell, digest: Digest | None) -> _Counted:
         sealed = {sweep_root(self.sweep) + one.key: one.digest for one in settled.attempts}
-        chain = _Sealed(self.store, sealed | {result_key(self.sweep, settled.cell): digest})
+        chain = _Sealed(
+            self.store, sealed if digest is None else sealed | {result_key(self.sweep, settled.cell): digest}
+        )
         result = chain.read(result_key(self.sweep, settled.cell), Result)
         key = outcome_key(self.sweep, settled.cell, result.attempt)
         if sealed.get(key) != result.outcome:
@@ -162,8 +170,14 @@ class _Chain:
         )
         return tabulate(records).rows
 
-    def prior(self, counted: _Counted, row: Row) -> Prior:
+    def prior(self, counted: _Counted, row: Row) -> Prior | Damaged:
         """Follow a result that was itself taken over to where it was measured."""
+        try:
+            return self._prior(counted, row)
+        except IntegrityError as error:
+            return Damaged(counted.outcome.cell, str(error))
+
+    def _prior(self, counted: _Counted, row: Row) -> Prior:
         outcome, body = counted.outcome, counted.body
         origin = outcome.origin
         if origin is None:
