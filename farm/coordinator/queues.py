@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from farm.coordinator.lanes import NO_HOST
 from farm.model import Cell, Host, Plan, lacking, needs, offers, queue_of
 
 QUEUE_TTL_S = 3600.0
@@ -19,11 +20,11 @@ class CellQueues:
         names = {key: queue_of(found) for key, found in needed.items()}
         self._names = {(task, arm.name): names[arm.name, image] for arm in plan.arms for task, image in images.items()}
 
-    def lanes(self, cells: Iterable[Cell]) -> tuple[int, ...]:
-        """Give the number of each cell's queue, which is its place in `needed`."""
+    def lanes(self, plan: Plan) -> tuple[int, ...]:
+        """Give each cell's lane: its queue's place in `needed`; what is taken over needs no host."""
         numbers = {queue_of(needed): number for number, needed in enumerate(self.needed)}
         by_kind = {kind: numbers[name] for kind, name in self._names.items()}
-        return tuple(by_kind[cell.task, cell.arm] for cell in cells)
+        return tuple(NO_HOST if cell.id in plan.reused else by_kind[cell.task, cell.arm] for cell in plan.cells)
 
     def closed(self, hosts: Iterable[Host]) -> frozenset[int]:
         """Give the numbers of the queues from which none of `hosts` takes now."""
@@ -44,3 +45,11 @@ class CellQueues:
         return frozenset(
             queue_of(needed) for needed in self.needed if any(not lacking(needed, found) for found in offered)
         )
+
+
+def providers(plan: Plan) -> tuple[str | None, ...]:
+    """Name whom each cell will ask, in plan order; nothing when no arm names a provider."""
+    named = {arm.name: arm.provider for arm in plan.arms}
+    if not any(named.values()):
+        return ()
+    return tuple(None if cell.id in plan.reused else named[cell.arm] for cell in plan.cells)

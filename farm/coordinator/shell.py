@@ -18,17 +18,17 @@ from farm.coordinator.effects import Effect
 from farm.coordinator.events import Event
 from farm.coordinator.fleet import Fleet, waits_for
 from farm.coordinator.fleet_hours import FleetHours, needs_s
-from farm.coordinator.lanes import NO_HOST, Lanes
+from farm.coordinator.lanes import Lanes
 from farm.coordinator.machine import Policies, Stage, advance, begin
 from farm.coordinator.ports import CoordinatorPorts, Rhythm
 from farm.coordinator.progress import Progress, Pulse, Tally
-from farm.coordinator.queues import QUEUE_TTL_S, CellQueues
+from farm.coordinator.queues import QUEUE_TTL_S, CellQueues, providers
 from farm.coordinator.replay import read_history
 from farm.coordinator.sharing import Sharing
 from farm.coordinator.sweep_records import Ended, SweepRecords
 from farm.coordinator.watch import Suspect, Watch
 from farm.coordinator.window import Phase
-from farm.model import CellEvent, EventKind, FaultKind, Outcome, Plan, Pressure, RequestEnd, Ticket
+from farm.model import CellEvent, EventKind, FaultKind, Outcome, Pressure, RequestEnd, Ticket
 
 _log = structlog.get_logger()
 
@@ -81,9 +81,9 @@ class Shell:
         self._hours = FleetHours(plan, ports.leases)
         self._sharing = Sharing(f"{records.sweep}/{records.part}", plan, self._queues, ports.shares)
         self._state = begin(
-            len(plan.cells), Policies.of(plan, budget), _providers(plan), records.elsewhere, needs_s=needs_s(plan)
+            len(plan.cells), Policies.of(plan, budget), providers(plan), records.elsewhere, needs_s=needs_s(plan)
         )
-        self._state = replace(self._state, lanes=Lanes.numbered(_lanes(plan, self._queues)), reused=plan.reused_indices)
+        self._state = replace(self._state, lanes=Lanes.numbered(self._queues.lanes(plan)), reused=plan.reused_indices)
         self._started_s = ports.clock.monotonic()
         self._fleet = Fleet()
         self._bug = ""
@@ -375,13 +375,13 @@ class Shell:
 
     def _take_over(self, index: int) -> None:
         live = self._state.window.cells.get(index)
-        if live is None or live.phase is not Phase.SETTLING:
-            return  # an outage held the effect up and the sweep has ended
-        origin = self._records.plan.reused[self._records.plan.cells[index].id]
-        self._records.take_over(index, self._ports.blobs.get(origin.outcome))
-        self._settle(index, live.attempt)
+        if live is not None:  # else an outage held the effect up and the sweep has ended
+            self._settle(index, live.attempt)
 
     def _settle(self, index: int, attempt: int) -> None:
+        origin = self._records.plan.reused.get(self._records.plan.cells[index].id)
+        if origin is not None:
+            self._records.take_over(index, self._ports.blobs.get(origin.outcome))
         stored = self._records.outcome(index, attempt)
         if stored is not None and not stored.outcome.is_interrupted:
             self._records.settle(index, stored)
@@ -397,17 +397,3 @@ class Shell:
             attempt=attempt,
             queue=self._queues.of(cell),
         )
-
-
-def _providers(plan: Plan) -> tuple[str | None, ...]:
-    """Name whom each cell will ask, in plan order; nothing when no arm names a provider."""
-    named = {arm.name: arm.provider for arm in plan.arms}
-    if not any(named.values()):
-        return ()
-    return tuple(None if cell.id in plan.reused else named[cell.arm] for cell in plan.cells)
-
-
-def _lanes(plan: Plan, queues: CellQueues) -> tuple[int, ...]:
-    """Give each cell's lane; what is taken over needs no host, and waits for none."""
-    lanes = queues.lanes(plan.cells)
-    return tuple(NO_HOST if index in plan.reused_indices else lane for index, lane in enumerate(lanes))

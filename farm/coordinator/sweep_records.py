@@ -150,7 +150,9 @@ class SweepRecords:
         origin = self.plan.reused[cell]
         original = parse_record(Outcome, body, f"outcome {origin.outcome}, which the plan reuses for {cell}")
         outcome = taken_over(original, origin, self.sweep, self.plan.digest)
-        self._records.create(outcome_key(self.sweep, cell, outcome.attempt), canonical_json(outcome))
+        key, wanted = outcome_key(self.sweep, cell, outcome.attempt), canonical_json(outcome)
+        if not self._records.create(key, wanted) and self._records.read(key) != wanted:
+            raise IntegrityError(f"{key} is not what {origin.sweep} measured; somebody else wrote into the folder")
 
     def write_lost(self, index: int, attempt: int, now: datetime) -> None:
         """Write a lost outcome for the attempt, unless it has one."""

@@ -122,6 +122,15 @@ def test_bytes_that_were_lost_after_submission_stop_the_coordinator_and_leave_th
         farm.run(farm.works(lambda ticket: proven(plan, ticket)))
 
 
+def test_an_outcome_that_stands_in_the_way_is_told_and_never_counted(first: Measured) -> None:
+    plan = taking_over(first.plan, reuse(first.plan, first.source), first.store)
+    farm = Farm(plan, clock=FakeClock(LATER), store=first.store)
+    other = parse_record(Outcome, first.store.blobs.get(next(iter(plan.reused.values())).outcome), "an outcome")
+    farm.records.create(outcome_key(farm.sweep, CellId(REUSED[1]), 1), canonical_json(other))
+    with pytest.raises(IntegrityError, match=f"is not what {first.sweep} measured"):
+        farm.run(farm.works(lambda ticket: proven(plan, ticket)))
+
+
 def flaws(measured: Measured) -> str:
     return "; ".join(flaw.problem for flaw in measured.audited().flaws)
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from farm.coordinator import effects as out
 from farm.coordinator import events as on
-from farm.coordinator.lanes import Lanes
+from farm.coordinator.lanes import NO_HOST, Lanes
 from farm.coordinator.machine import Policies, Stage, State, advance, begin
 
 lanes = st.lists(st.integers(0, 3), max_size=40).map(tuple)
@@ -83,3 +83,15 @@ def test_tickets_of_a_lane_that_closes_give_their_places_back_and_are_sent_again
 
 def _with_lanes(state: State, of: tuple[int, ...]) -> State:
     return replace(state, lanes=Lanes.numbered(of))
+
+
+@given(of=st.lists(st.integers(-1, 3), max_size=40).map(tuple), closed=closings)
+def test_cells_that_need_no_host_are_never_passed_over(of: tuple[int, ...], closed: list[frozenset[int]]) -> None:
+    found = Lanes.numbered(of)
+    for these in closed:
+        found = found.close(these)
+        assert not any(found.is_closed(index) for index, lane in enumerate(of) if lane == NO_HOST)
+        for index in (index for index, lane in enumerate(of) if lane == NO_HOST):
+            assert found.next_open(index) == index
+    lanes = frozenset(of) - {NO_HOST}
+    assert found.close(lanes).closed == frozenset(), "where nobody else is served either, somebody may come"

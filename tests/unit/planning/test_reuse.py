@@ -6,8 +6,10 @@ from datetime import timedelta
 import pytest
 
 from farm.errors import IntegrityError, SpecError
+from farm.finalizer.finalize import finalize
 from farm.model import (
     ArmRole,
+    CellId,
     Digest,
     ExitReason,
     FaultKind,
@@ -19,11 +21,14 @@ from farm.model import (
     Ticket,
     canonical_json,
     parse_record,
+    result_of,
 )
-from farm.model.keys import outcome_key, settlement_key
+from farm.model.keys import outcome_key, result_key, settlement_key
+from farm.planning.carrying import Source
 from farm.planning.priors import Damaged, Prior, read_priors
 from farm.planning.reuse import Paid
-from farm.testing.clock import START
+from farm.testing.clock import START, FakeClock
+from tests.builders.finalizing import gates, render
 from tests.builders.reusing import DAY, a_store, a_task, changed, measure, proven, reuse, taking_over
 from tests.builders.sweeps import Farm, Finding, a_plan, evidence, fault
 
@@ -171,6 +176,22 @@ def test_a_copy_that_is_not_what_was_measured_is_not_taken_over() -> None:
     store.blobs.bodies[origin.outcome] = b"another outcome"
     read: Iterator[Prior | Damaged] = read_priors(store, second.sweep, {first.plan.cells[2].id})
     assert [type(one) for one in read] == [Damaged]
+
+
+def test_a_sealed_copy_that_says_something_else_than_its_origin_is_not_taken_over() -> None:
+    store = a_store()
+    first = measure(store=store)
+    plan = taking_over(first.plan, reuse(first.plan, first.source), store)
+    farm, cell = Farm(plan, clock=FakeClock(START + DAY), store=store), CellId(OLD[1])
+    farm.run(farm.works(lambda ticket: proven(plan, ticket)))
+    key, bodies = outcome_key(farm.sweep, cell, 1), store.records.bodies
+    forged = parse_record(Outcome, bodies[key], key).model_copy(update={"host": "faster"})
+    bodies[key] = canonical_json(forged)
+    bodies[result_key(farm.sweep, cell)] = canonical_json(result_of(forged, Digest.of(bodies[key])))
+    finalize(farm.sweep, farm.finalizer_ports, gates, render)
+    found = reuse(first.plan, Source(store, farm.sweep)).selection
+    assert found.paid[cell] == Paid.DAMAGED
+    assert OLD[2] in found.taken
 
 
 @pytest.mark.parametrize("cells", [["task.new.1"], ["task.old.4"], OLD])
