@@ -167,6 +167,7 @@ class Demanding(Protocol):
     """A program whose phases ask something of their agent; planning tries each on it."""
 
     demands: tuple[Demand, ...]
+    """Of each of its sessions, in order: there are no more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,8 @@ class Arm(Value):
     """The arm that it is set against, where the sweep has several incumbents."""
     agent: Pin
     program: Pin
+    sessions: Annotated[int, Field(ge=1)] = 1
+    """How many the program runs at most, one after the other."""
     provider: Name | None = None
     """Whom the agent asks for a model, through the cell's door; None: it has no door."""
     requires: tuple[str, ...] = ()

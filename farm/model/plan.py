@@ -141,9 +141,13 @@ class Plan(Value):
         return None if found is None else typical_s(found)
 
     def sessions_s(self, cell: Cell) -> float:
-        """Give what the cell's sessions must have free to be begun: what is expected, else their limit."""
+        """Give what the cell's sessions must have free to be begun: what is expected, else all of their limits."""
         expected_s = self.expected_s(cell)
-        return self.task_by_name[cell.task].limits.wall_s if expected_s is None else expected_s
+        return self.arm_by_name[cell.arm].sessions * self.session_s(cell) if expected_s is None else expected_s
+
+    def session_s(self, cell: Cell) -> float:
+        """Give the limit of each of the cell's sessions."""
+        return self.task_by_name[cell.task].limits.wall_s
 
     def needed_s(self, cell: Cell) -> float:
         """Give what must be free for the cell to be begun: for its setup, its sessions, and what comes after them."""

@@ -111,7 +111,7 @@ def _gather(spec: SweepSpec, asked: tuple[TaskSpec, ...], folder: Path, plugins:
     durations = None if spec.durations is None else gathering.durations(spec.durations)
     gathering.sandbox(spec.sandbox)
     problems = [*cross_checks(spec), *_nothing_asked(spec, asked), *gathering.problems]
-    problems += [] if problems else narrow_windows(planned, {} if durations is None else durations.most_s())
+    problems += [] if problems else narrow_windows(planned, _limits_s(planned, _whole(arms), durations))
     if problems:
         raise ProblemsError(problems)
     return _Gathered(_whole(tasks), _whole(arms), _whole(gates), prices, durations)
@@ -120,6 +120,18 @@ def _gather(spec: SweepSpec, asked: tuple[TaskSpec, ...], folder: Path, plugins:
 def _nothing_asked(spec: SweepSpec, asked: tuple[TaskSpec, ...]) -> Iterator[Problem]:
     if spec.tasks and not asked:
         yield Problem(("tasks",), "every task is expensive, and none was asked for; say --expensive")
+
+
+def _limits_s(spec: SweepSpec, arms: tuple[ArmInput, ...], durations: Durations | None) -> dict[str, dict[str, float]]:
+    """Say what each cell's sessions may last: what is expected of them, else their limits."""
+    known = {} if durations is None else durations.most_s()
+    return {
+        task.id: {
+            arm.name: known.get(task.id, {}).get(arm.name, read.sessions * task.limits.wall_s)
+            for arm, read in zip(spec.arms, arms, strict=True)
+        }
+        for task in spec.tasks
+    }
 
 
 def _whole(found: Iterable[T | None]) -> tuple[T, ...]:
@@ -210,6 +222,7 @@ def _arm(blobs: BlobStore, arm: ArmSpec, read: ArmInput) -> Arm:
         incumbent=arm.incumbent,
         agent=read.agent,
         program=read.program,
+        sessions=read.sessions,
         provider=arm.provider,
         requires=read.requires,
         overlay=overlay,

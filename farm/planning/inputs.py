@@ -65,6 +65,7 @@ class ArmInput:
 
     agent: Pin
     program: Pin
+    sessions: int
     requires: tuple[str, ...]
     overlay: OverlayInput | None
     assets: dict[str, bytes]
@@ -110,7 +111,8 @@ class Gathering:
         self._take((*loc, "agent"), lambda: _ensure_assets(arm, agent.assets))
         self._take((*loc, "program"), lambda: self._ensure_demands(arm, agent, program))
         pins = (_pin_of(arm.agent.kind, agent), _pin_of(arm.program.kind, program))
-        return ArmInput(*pins, _requirements(arm, agent), overlay, assets)
+        sessions = len(program.demands) if isinstance(program, _Demanding) else 1
+        return ArmInput(*pins, sessions, _requirements(arm, agent), overlay, assets)
 
     def gate(self, index: int, spec: SweepSpec) -> Pin | None:
         """Check a gate's options and that the metrics that it needs are declared."""
@@ -221,7 +223,7 @@ class _Demand(Protocol):
 
 @runtime_checkable
 class _Demanding(Protocol):
-    """A program whose phases ask something of their agent."""
+    """A program of phases: what each asks of the agent."""
 
     demands: tuple[_Demand, ...]
 

@@ -7,16 +7,16 @@ from farm.model.time_window import calendars, longest_s
 from farm.planning.problems import Problem
 
 Seconds = Mapping[str, Mapping[str, float]]
-"""What cells' sessions are expected to last, by task and arm."""
+"""What cells' sessions may last, by task and arm."""
 
 
-def narrow_windows(spec: SweepSpec, known: Seconds) -> Iterator[Problem]:
+def narrow_windows(spec: SweepSpec, sessions_s: Seconds) -> Iterator[Problem]:
     """Yield a problem for each task whose cells fit into no window."""
     most_s = longest_s(calendars(spec.windows))
     if most_s is None:
         return
     for task in spec.tasks:
-        needed_s = _setup_s(task) + _sessions_s(spec, task, known) + _afterwards_s(spec, task)
+        needed_s = _setup_s(task) + max(sessions_s[task.id].values()) + _afterwards_s(spec, task)
         if needed_s > most_s:
             yield Problem(
                 ("windows",),
@@ -27,10 +27,6 @@ def narrow_windows(spec: SweepSpec, known: Seconds) -> Iterator[Problem]:
 
 def _setup_s(task: TaskSpec) -> float:
     return 0.0 if task.setup is None else task.setup.limits.wall_s
-
-
-def _sessions_s(spec: SweepSpec, task: TaskSpec, known: Seconds) -> float:
-    return max(known.get(task.id, {}).get(arm.name, task.limits.wall_s) for arm in spec.arms)
 
 
 def _afterwards_s(spec: SweepSpec, task: TaskSpec) -> float:

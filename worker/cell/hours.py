@@ -61,6 +61,8 @@ class Hourglass:
     clock: Clock
     pulse: Pulse
     _began_s: float | None = field(default=None, init=False)
+    _begun: int = field(default=0, init=False)
+    """Sessions."""
 
     def ensure_time(self) -> None:
         """Raise StoppedError unless a session may be begun now; from here on the pulse stops at the window's close."""
@@ -68,9 +70,10 @@ class Hourglass:
         left_s = self._left_s(now_s)
         if self._began_s is None:
             self._began_s = now_s
+        self._begun += 1
         if left_s is None:
             return
-        if left_s < self._session_s(now_s - self._began_s) + self.plan.afterwards_s(self.cell):
+        if left_s < self._sessions_s(now_s - self._began_s) + self.plan.afterwards_s(self.cell):
             raise StoppedError(StopReason.WINDOW)
         self.pulse.stop_at(now_s + left_s)
 
@@ -81,6 +84,10 @@ class Hourglass:
             _log.warning("window.unanswered", problem=str(error))
             return None if self.pulse.until_s is None else max(0.0, self.pulse.until_s - now_s)
 
-    def _session_s(self, passed_s: float) -> float:
+    def _sessions_s(self, passed_s: float) -> float:
+        """Give what this session and those after it may need."""
         expected_s = self.plan.expected_s(self.cell)
-        return self.plan.sessions_s(self.cell) if expected_s is None else max(0.0, expected_s - passed_s)
+        if expected_s is not None:
+            return max(0.0, expected_s - passed_s)
+        after = max(0, self.plan.arm_by_name[self.cell.arm].sessions - self._begun)
+        return (1 + after) * self.plan.session_s(self.cell)

@@ -121,6 +121,16 @@ class DemandingPlugin(Plugin):
     demands = (Demand(), Demand(("Edit",), "work"))
 
 
+def test_an_arm_pins_how_many_sessions_its_program_runs_and_windows_leave_room_for_all(tmp_path: Path) -> None:
+    known = plugins(programs={"single": DemandingPlugin})
+    limited = SWEEP.replace("prompt: Fix the bug.", "prompt: Fix the bug.\n    limits: {wall_s: 1000}")
+    assert [arm.sessions for arm in planned(a_sweep(tmp_path / "one", limited), known=known).arms] == [2, 2]
+    windows = 'windows: ["22:00-22:30 Europe/Berlin"]\n'
+    assert planned(a_sweep(tmp_path / "two", limited + windows)).windows
+    with pytest.raises(SpecError, match="a cell of task 'bug' may need"):
+        planned(a_sweep(tmp_path / "three", limited + windows), known=known)
+
+
 class TooledPlugin(Plugin):
     """An agent that can be denied tools, and knows no skill."""
 

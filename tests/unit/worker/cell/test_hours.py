@@ -86,6 +86,20 @@ def test_a_session_that_would_outlast_the_window_is_not_begun() -> None:
     assert stopped.value.reason is StopReason.WINDOW
 
 
+def test_a_cell_of_several_sessions_is_begun_when_all_of_them_may_reach_their_limits() -> None:
+    arms = tuple(arm.model_copy(update={"sessions": 2}) for arm in a_plan().arms)
+    plan = Plan.model_validate(a_plan(windows=(open_for(2 * 2400 + 150),)).model_dump() | {"arms": arms})
+    parts = Parts()
+    assert parts.hours.room(plan, plan.cells[0]).needed_s == 2 * 2400 + 120 + 30
+    hourglass = parts.hourglass(plan, parts.pulse())
+    hourglass.ensure_time()
+    parts.clock.advance(2400)
+    hourglass.ensure_time()  # what the second needs was kept free for it
+    late = parts.hourglass(plan, parts.pulse())
+    with pytest.raises(StoppedError):
+        late.ensure_time()
+
+
 def test_the_pulse_stops_the_attempt_when_the_window_closes() -> None:
     plan = a_plan(durations={"task": {"old": 60.0}}, upload_s=5.0, windows=(open_for(200),))
     parts = Parts()
