@@ -1,5 +1,6 @@
 """Every way to a workspace that this machine offers gives the same workspace, and none of them gives another's away."""
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -8,10 +9,14 @@ from pathlib import Path
 import pytest
 
 from farm.model import Churn
+from sandbox.errors import SandboxUnhealthyError
+from sandbox.spec import Exit, SandboxSpec, Sink
 from tests.builders.disks import mounts
 from tests.builders.worker.copies import FILES, Slot, a_slot, state, ways
+from tests.builders.worker.doubles import HookedSandbox
 from worker.collect.patch import difference_of
-from worker.staging.copies import copy_again
+from worker.staging.copies import Copies, copy_again
+from worker.staging.copy_trial import Trial
 from worker.staging.ground import CellFolder, clear_leftovers
 from worker.staging.using import drop_one
 from worker.trees.removing import remove_tree
@@ -210,3 +215,20 @@ def test_what_a_dead_worker_left_is_unmounted_and_removed(way: str) -> None:
         folder.disks.clear()
         slot.folders.clear()
         slot.ground = type(slot.ground)(slot.root)
+
+
+class Undead(HookedSandbox):
+    """A sandbox whose guest does not die."""
+
+    def run(self, spec: SandboxSpec, sink: Sink, stop: Callable[[], bool]) -> Exit:
+        del spec, sink, stop
+        raise SandboxUnhealthyError("a guest is not dead 5 s after SIGKILL")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount an overlay")
+def test_a_guest_of_the_trial_that_does_not_die_is_told_as_any_other() -> None:
+    with a_slot("overlay") as slot:
+        sandbox = Undead(slot.sandbox, lambda *_: None)
+        slot.copies = Copies(slot.ground.find_overlays, sandbox.close, Trial(sandbox, 0))
+        with pytest.raises(SandboxUnhealthyError):
+            slot.cell()

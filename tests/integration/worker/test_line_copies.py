@@ -1,12 +1,17 @@
 """Cells whose workspace lies over its template: what the evidence says, what a check sees, and that nothing stays."""
 
 import os
+import secrets
+from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from farm.model import Command, Evidence, FaultKind
+from sandbox.spec import Bind, Exit, Sandbox, SandboxSpec, Sink
 from tests.builders.disks import mounts
 from tests.builders.worker.copies import CAPPED, FILES
+from tests.builders.worker.doubles import HookedSandbox, breaks_at
 from tests.builders.worker.farm import SHORT, Farm, says
 from tests.builders.worker.working import Make, Run
 from worker.cell.recording import LineEnd
@@ -76,3 +81,41 @@ def test_a_small_template_is_copied_and_no_trial_is_made(farm: Make, run: Run) -
     cell = farm({"run": {"command": "true"}})
     assert run(cell) is LineEnd.RECORDED
     assert evidence_of(cell).sandbox["workspace"] == "copy: the template is small"
+
+
+class Blind(HookedSandbox):
+    """A sandbox whose guests find an empty folder where an overlay is: what is mounted late does not reach it."""
+
+    def run(self, spec: SandboxSpec, sink: Sink, stop: Callable[[], bool]) -> Exit:
+        return super().run(replace(spec, binds=tuple(self._seen(bind) for bind in spec.binds)), sink, stop)
+
+    def _seen(self, bind: Bind) -> Bind:
+        if "overlays" not in bind.source.parts:
+            return bind
+        empty = bind.source.parents[2] / f"empty-{secrets.token_hex(4)}"
+        empty.mkdir()
+        os.chown(empty, *self.owner(0))
+        return replace(bind, source=empty)
+
+
+@needs_root
+def test_where_a_guest_does_not_see_an_overlay_everything_is_copied(farm: Make, run: Run, bubblewrap: Sandbox) -> None:
+    sandbox = Blind(bubblewrap, lambda *_: None)
+    cell = farm(CHANGE, files=FILES, sandbox=sandbox, oracle=says(SEEN))
+    assert run(cell) is LineEnd.RECORDED
+    evidence = evidence_of(cell)
+    assert evidence.sandbox["workspace"] == "copy: an overlay was tried, and a guest could not work in it"
+    assert evidence.oracle.correct is True
+    assert (cell.leftovers(), mounts(cell.root)) == ([], [])
+
+
+@needs_root
+def test_a_trial_that_could_not_be_made_is_no_fault_and_its_reason_is_told(
+    farm: Make, run: Run, bubblewrap: Sandbox
+) -> None:
+    cell = farm(CHANGE, files=FILES, sandbox=HookedSandbox(bubblewrap, breaks_at(1)), oracle=says(SEEN))
+    assert run(cell) is LineEnd.RECORDED
+    evidence = evidence_of(cell)
+    assert evidence.sandbox["workspace"] == "copy: an overlay was tried, and run 1 could not be started"
+    assert evidence.oracle.correct is True
+    assert (cell.leftovers(), mounts(cell.root)) == ([], [])
