@@ -2,30 +2,31 @@
 
 The rule, which warns and decides nothing:
 
-- the same patch, byte for byte, of at least ten lines. Shorter ones are not told: two arms that make the same small fix
-  are no wonder;
-- different patches of equally many files, added and removed lines, at least fifty lines in all. Under that, equal
-  counts are mostly chance; without a patch to compare (it was cut) they are all that there is.
+- the same files left the same, byte for byte, where at least ten lines were changed. Less is not told: two arms that
+  make the same small fix are no wonder;
+- other bytes in equally many files, with equally many added and removed lines, at least fifty in all. Under that, equal
+  counts are mostly chance; without a fingerprint (not all could be read) they are all that there is.
 
-It sees whole patches only: an arm that adds a file of its own to what it found is not seen. Binary files have no lines,
-so a change of nothing else is not told either.
+What a program does not call work is not compared: a plan does not hide that the work after it was found. An arm that
+changes a file more than it found is not seen. Binary files have no lines, so a change of nothing else is not told.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
 from farm.gates.table import Row
-from farm.model import Churn
+from farm.model import Churn, Digest
 from farm.model.base import Value
 
-LEAST_OF_A_PATCH = 10
+LEAST_OF_A_CHANGE = 10
 LEAST_OF_COUNTS = 50
 
 
 class Likeness(StrEnum):
     """In what changes are alike."""
 
-    PATCH = "the same patch"
+    BYTES = "the same change"
     COUNTS = "equal counts"
 
 
@@ -52,27 +53,39 @@ class Contamination(Value):
 
 def contaminations(rows: Iterable[Row]) -> tuple[Contamination, ...]:
     """Find what is too much alike among the arms of each task and trial."""
-    blocks: dict[tuple[str, int], list[Row]] = {}
+    blocks: dict[tuple[str, int], list[_Changed]] = {}
     for row in rows:
         if row.churn is not None and row.churn.files > 0:
-            blocks.setdefault((row.task, row.trial), []).append(row)
-    return tuple(found for block in blocks.values() for found in _of_block(block))
+            blocks.setdefault((row.task, row.trial), []).append(_Changed(row.cell, row.churn))
+    return tuple(found for block in blocks.values() for found in (*_same_bytes(block), *_same_counts(block)))
 
 
-def _of_block(rows: Sequence[Row]) -> Iterator[Contamination]:
-    alike: dict[Churn, list[Row]] = {}
-    for row in rows:
-        if row.churn is not None:
-            alike.setdefault(row.churn, []).append(row)
+@dataclass(frozen=True, slots=True)
+class _Changed:
+    """A cell whose sessions changed something."""
+
+    cell: str
+    churn: Churn
+
+
+def _same_bytes(block: Sequence[_Changed]) -> Iterator[Contamination]:
+    alike: dict[Digest, list[_Changed]] = {}
+    for one in block:
+        if one.churn.fingerprint is not None:
+            alike.setdefault(one.churn.fingerprint, []).append(one)
+    for same in alike.values():
+        if len(same) > 1 and min(_lines(one.churn, LEAST_OF_A_CHANGE) for one in same) >= LEAST_OF_A_CHANGE:
+            yield _contamination(Likeness.BYTES, same)
+
+
+def _same_counts(block: Sequence[_Changed]) -> Iterator[Contamination]:
+    alike: dict[Churn, list[_Changed]] = {}
+    for one in block:
+        alike.setdefault(one.churn.model_copy(update={"fingerprint": None}), []).append(one)
     for churn, same in alike.items():
-        patches = {row.patch for row in same}
-        for patch in sorted(patch for patch in patches if patch is not None):
-            holders = [row for row in same if row.patch == patch]
-            if len(holders) > 1 and _lines(churn, LEAST_OF_A_PATCH) >= LEAST_OF_A_PATCH:
-                yield _contamination(Likeness.PATCH, churn, holders)
-        is_mixed = len(patches) > 1 or patches == {None}
-        if len(same) > 1 and is_mixed and _lines(churn, 0) >= LEAST_OF_COUNTS:
-            yield _contamination(Likeness.COUNTS, churn, same)
+        prints = {one.churn.fingerprint for one in same}
+        if len(same) > 1 and (len(prints) > 1 or None in prints) and _lines(churn, 0) >= LEAST_OF_COUNTS:
+            yield _contamination(Likeness.COUNTS, same)
 
 
 def _lines(churn: Churn, unknown: int) -> int:
@@ -82,10 +95,11 @@ def _lines(churn: Churn, unknown: int) -> int:
     return churn.added_lines + churn.removed_lines
 
 
-def _contamination(likeness: Likeness, churn: Churn, rows: Sequence[Row]) -> Contamination:
+def _contamination(likeness: Likeness, same: Sequence[_Changed]) -> Contamination:
+    churn = same[0].churn
     return Contamination(
         likeness=likeness,
-        cells=tuple(row.cell for row in rows),
+        cells=tuple(one.cell for one in same),
         files=churn.files,
         added_lines=churn.added_lines,
         removed_lines=churn.removed_lines,

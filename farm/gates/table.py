@@ -7,7 +7,6 @@ from farm.model import (
     CheckRun,
     Churn,
     CloseReason,
-    Digest,
     Fault,
     Measured,
     OracleFinding,
@@ -40,8 +39,6 @@ class Row(Value):
     cost_usd: Decimal | None = None
     duration_s: float | None = None
     attempts: int = 0
-    patch: Digest | None = None
-    """Of the change itself, where there is one and the whole of it was kept."""
     reused: bool = False
     """Whether it was measured in an earlier sweep."""
     cleanup_problem: str | None = None

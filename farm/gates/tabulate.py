@@ -18,8 +18,6 @@ from farm.model import (
 )
 from farm.model.keys import AttemptFile
 
-PATCH = "patch"
-"""The role of the artifact that holds what a cell's sessions changed."""
 NOBODY_SAID = "nobody said that the workspace was removed"
 NOT_SETTLED = "workers had not settled when the grace was over"
 
@@ -72,7 +70,6 @@ def _row(cell: Cell, settled: SettledCell, records: SettledRecords) -> Row:
 
 
 def _with_evidence(row: Row, outcome: Outcome, evidence: Evidence) -> Row:
-    patch = next((one for one in outcome.artifacts if one.role == PATCH and not one.truncated), None)
     return row.model_copy(
         update={
             "reused": outcome.origin is not None,
@@ -84,7 +81,6 @@ def _with_evidence(row: Row, outcome: Outcome, evidence: Evidence) -> Row:
             "metrics": {measured.name: measured for measured in evidence.metrics},
             "cost_usd": evidence.cost_usd,
             "duration_s": evidence.duration_s,
-            "patch": None if patch is None else patch.digest,
         }
     )
 

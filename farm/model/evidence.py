@@ -187,7 +187,10 @@ class ScopeFinding(Value):
 
 
 class Churn(Value):
-    """How much the sessions changed in the workspace. A file that moved is one removed and one added."""
+    """How much the sessions changed in the workspace. A file that moved is one removed and one added.
+
+    What an arm's program does not call work, such as the plan that it asks for, is in the patch and not in here.
+    """
 
     files: int
     """Files and links that were added, changed or removed."""
@@ -198,6 +201,8 @@ class Churn(Value):
     """Among the files, those that git takes for binary: they have no lines."""
     repositories: tuple[str, ...] = ()
     """What is called .git inside the workspace, the first fifty: named, never opened, in neither patch nor counts."""
+    fingerprint: Digest | None = None
+    """Of the counted files as they were left: paths, modes, bytes. None: there is none, or one could not be read."""
 
 
 class StageTime(Value):

@@ -12,9 +12,14 @@ from worker.trees.removing import remove_tree
 from worker.trees.scan import Tree, changes_between
 
 
-def collect(attempt: Attempt, beginning: Beginning, folder: CellFolder, left: Left) -> Churn | None:
-    """Keep the patch and the outputs as the sessions left them, before a check can touch the workspace; count it."""
-    churn = None if isinstance(left, BrokenBound) else _keep_patch(attempt, beginning, folder, left)
+def collect(
+    attempt: Attempt, beginning: Beginning, folder: CellFolder, left: Left, beside: tuple[str, ...]
+) -> Churn | None:
+    """Keep the patch and the outputs as the sessions left them, before a check can touch the workspace.
+
+    Gives the churn, in which what the globs `beside` match is not counted.
+    """
+    churn = None if isinstance(left, BrokenBound) else _keep_patch(attempt, beginning, folder, left, beside)
     outputs = take_outputs(folder.out, OutputCaps())
     for file in outputs.taken:
         attempt.keeper.keep(f"out/{file.path}", "application/octet-stream", file.body)
@@ -23,12 +28,14 @@ def collect(attempt: Attempt, beginning: Beginning, folder: CellFolder, left: Le
     return churn
 
 
-def _keep_patch(attempt: Attempt, beginning: Beginning, folder: CellFolder, after: Tree) -> Churn | None:
+def _keep_patch(
+    attempt: Attempt, beginning: Beginning, folder: CellFolder, after: Tree, beside: tuple[str, ...]
+) -> Churn | None:
     """Keep the patch; one that can't be made is noted and makes no evidence void: it is for people."""
     scratch = folder.scratch()
     try:
         changes = changes_between(beginning.tree, after)
-        found = difference_of(beginning.repository, folder.workspace, changes, scratch)
+        found = difference_of(beginning.repository, folder.workspace, changes, scratch, beside)
     except TreeError as error:
         attempt.keeper.keep("patch.problem", "text/plain", recordable(str(error)).encode())
         return None

@@ -181,7 +181,7 @@ class CellLine:
         with attempt.stage("collect"):
             left = look_at(folder.workspace, pulse.check)
             staged.ensure_untouched(left)
-            churn = collect(attempt, staged.beginning, folder, left)
+            churn = collect(attempt, staged.beginning, folder, left, cell_sessions.work_beside or ())
         with attempt.stage("verify"):
             verify = checks.verify()
             pulse.check()

@@ -6,13 +6,15 @@ has nothing but a repository of ours without a work tree.
 """
 
 import os
+import re
 import shutil
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from farm.model import MIB, Churn
+from farm.model import MIB, Churn, Digest, matches_any
 from worker.trees.git import Git
 from worker.trees.opening import Beneath
 from worker.trees.scan import GIT_FOLDER, Changes, shown
@@ -22,6 +24,8 @@ _MOST_FILE_BYTES = 8 * MIB
 _MOST_BYTES = 64 * MIB
 _MOST_COUNTS = 16 * MIB
 _MOST_REPOSITORIES = 50
+_ESCAPED = re.compile(rb"\\([0-7]{3}|.)")
+_SIGNS = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
 _COMMIT = b"""commit refs/heads/after
 committer workspace <workspace@localhost> 946684800 +0000
 data 0
@@ -63,10 +67,13 @@ def add_to(repository: Path, workspace: Path, changes: Changes, target: Path) ->
     (target / "packed-refs").write_text(f"{tip} refs/heads/main\n")
 
 
-def difference_of(repository: Path, workspace: Path, changes: Changes, scratch: Path) -> Difference:
+def difference_of(
+    repository: Path, workspace: Path, changes: Changes, scratch: Path, beside: tuple[str, ...] = ()
+) -> Difference:
     """Make patch and churn from main of `repository` to `workspace`, using `scratch` (a new folder) for what changed.
 
-    Call it once every process of the guest is dead. Raises TreeError when git fails.
+    The globs `beside` match what is no work: it is in the patch, and not counted. Call it once every process of the
+    guest is dead. Raises TreeError when git fails.
     """
     repositories, changes = _repositories(changes), _outside_of_repositories(changes)
     if not changes.paths:
@@ -82,14 +89,16 @@ def difference_of(repository: Path, workspace: Path, changes: Changes, scratch: 
         most_bytes=MOST_PATCH_BYTES + _MOST_COUNTS,
     )
     head, blank, whole = said.partition(b"\n\n")
-    counts = _Counts.of(head) if blank and not story.left_out else _Counts(None, None, None)
+    work = frozenset(path for path in changes.paths if not matches_any(path, beside))
+    counts = _Counts.of(head, work) if blank and not story.left_out else _Counts(None, None, None)
     patch = Patch(whole[:MOST_PATCH_BYTES], truncated=len(whole) > MOST_PATCH_BYTES) if whole else None
     churn = Churn(
-        files=len(changes.paths),
+        files=len(work),
         added_lines=counts.added,
         removed_lines=counts.removed,
         binary_files=counts.binary,
         repositories=repositories,
+        fingerprint=None if story.left_out else story.fingerprint(work),
     )
     return Difference(patch, churn)
 
@@ -127,6 +136,13 @@ class _Story:
     changes: Changes
     left_out: int = 0
     _room: int = _MOST_BYTES
+    _left: dict[str, Digest] = field(default_factory=dict)
+    """What each file was left as; one that was removed is not in it."""
+
+    def fingerprint(self, paths: AbstractSet[str]) -> Digest | None:
+        """Digest how these of the changed paths were left; None of nothing."""
+        lines = (b"%s\0%s\n" % (os.fsencode(path), self._left.get(path, "").encode()) for path in sorted(paths))
+        return Digest.of(b"".join(lines)) if paths else None
 
     def told(self, folder: Beneath) -> Iterator[bytes]:
         yield _COMMIT
@@ -146,6 +162,7 @@ class _Story:
         else:
             self.left_out += 1
             return
+        self._left[path] = Digest.of(mode + body)
         yield b"M %s inline %s\ndata %d\n" % (mode, _quoted(path), len(body))
         yield body
         yield b"\n"
@@ -162,6 +179,17 @@ def _quoted(path: str) -> bytes:
     return b'"' + b"".join(b"%c" % byte if byte in plain else b"\\%03o" % byte for byte in os.fsencode(path)) + b'"'
 
 
+def _unquoted(path: bytes) -> str:
+    """Read a path as git's numstat writes it."""
+    if not path.startswith(b'"'):
+        return os.fsdecode(path)
+    return os.fsdecode(_ESCAPED.sub(lambda found: _escaped(found[1]), path[1:-1]))
+
+
+def _escaped(sign: bytes) -> bytes:
+    return _SIGNS.get(sign) or (bytes([int(sign, 8)]) if sign.isdigit() else sign)
+
+
 @dataclass(frozen=True, slots=True)
 class _Counts:
     """Lines and binary files of a numstat; None when unknown."""
@@ -171,7 +199,8 @@ class _Counts:
     binary: int | None
 
     @classmethod
-    def of(cls, numstat: bytes) -> "_Counts":
-        rows = [line.split(b"\t", 2) for line in numstat.splitlines()]
+    def of(cls, numstat: bytes, paths: AbstractSet[str]) -> "_Counts":
+        """Count what git says of these paths."""
+        rows = [row for line in numstat.splitlines() if _unquoted((row := line.split(b"\t", 2))[2]) in paths]
         text = [row for row in rows if row[0] != b"-"]
         return cls(sum(int(row[0]) for row in text), sum(int(row[1]) for row in text), len(rows) - len(text))

@@ -120,3 +120,15 @@ def test_a_candidate_differs_from_its_incumbent_by_the_overlay_alone(farm: Make,
     assert all(proven(outcome).oracle.correct for outcome in found.values())
     assert b"+Work.\n" in the_patch(cell, found["workflow"])
     assert b"+Work well.\n" in the_patch(cell, found["candidate-workflow"])
+
+
+def test_a_plan_does_not_hide_that_the_work_after_it_is_another_arms(farm: Make, tmp_path: Path) -> None:
+    cell = farm()
+    found = outcomes(cell, a_sweep(tmp_path, arms=["workflow", "workflow-direct"]))
+    churns = {proven(outcome).churn for outcome in found.values()}
+    patches = {arm: the_patch(cell, outcome) for arm, outcome in found.items()}
+    assert b"+1. Fix it.\n" in patches["workflow"]
+    assert b"+1. Fix it.\n" not in patches["workflow-direct"]
+    (churn,) = churns
+    assert churn is not None
+    assert (churn.files, churn.fingerprint is None) == (1, False)

@@ -5,7 +5,6 @@ from decimal import Decimal
 
 from farm.gates.tabulate import NOBODY_SAID, NOT_SETTLED, SettledRecords, tabulate
 from farm.model import (
-    Artifact,
     AttemptCleanup,
     Cell,
     CheckRun,
@@ -85,16 +84,6 @@ def test_every_planned_cell_has_a_row_that_says_what_became_of_it() -> None:
     assert [row.cleanup_problem for row in table.rows] == [None, "busy", NOBODY_SAID, None]
     assert table.lifecycle.cleanup_incomplete
     assert (table.lifecycle.close, table.lifecycle.timed_out) == (CloseReason.BREAKER, False)
-
-
-def test_a_row_names_its_patch_where_the_whole_of_it_was_kept() -> None:
-    one, two, *_ = PLAN.cells
-    patch = Artifact(role="patch", media_type="text/x-diff", digest=D, size_bytes=9)
-    whole = outcome(one, evidence()).model_copy(update={"artifacts": (patch,)})
-    cut = outcome(two, evidence()).model_copy(update={"artifacts": (patch.model_copy(update={"truncated": True}),)})
-    cells = tuple(settled(cell, 1) for cell in PLAN.cells)
-    read = replace(records(cells, CloseReason.COMPLETE), outcomes={one.id: whole, two.id: cut})
-    assert [row.patch for row in tabulate(read).rows] == [D, None, None, None]
 
 
 def test_the_deadline_and_workers_that_outlived_the_grace_are_in_the_lifecycle() -> None:

@@ -3,6 +3,7 @@
 import os
 import subprocess
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 
@@ -30,9 +31,14 @@ def workspace(template: Path, tmp_path: Path) -> Path:
     return copy
 
 
-def difference(template: Path, workspace: Path) -> Difference:
+def difference(template: Path, workspace: Path, *beside: str) -> Difference:
     changes = changes_between(scan(template), scan(workspace))
-    return difference_of(template / ".git", workspace, changes, workspace.parent / "scratch")
+    scratch = Path(mkdtemp(dir=workspace.parent)) / "scratch"
+    return difference_of(template / ".git", workspace, changes, scratch, beside)
+
+
+def counted(found: Difference) -> Churn:
+    return found.churn.model_copy(update={"fingerprint": None})
 
 
 def made(template: Path, workspace: Path) -> Patch | None:
@@ -41,7 +47,7 @@ def made(template: Path, workspace: Path) -> Patch | None:
 
 def test_nothing_changed_makes_no_patch_and_starts_no_git(template: Path, workspace: Path) -> None:
     assert made(template, workspace) is None
-    assert not (workspace.parent / "scratch").exists()
+    assert not [*workspace.parent.glob("**/scratch")]
 
 
 def test_a_patch_rebuilds_the_workspace(template: Path, workspace: Path, tmp_path: Path) -> None:
@@ -104,8 +110,44 @@ def test_churn_counts_files_lines_and_binary_files(template: Path, workspace: Pa
     (workspace / "b.bin").write_bytes(b"\0")
     (workspace / "sub").mkdir()
     (workspace / "sub/link").symlink_to("../a.txt")
-    churn = difference(template, workspace).churn
+    churn = counted(difference(template, workspace))
     assert churn == Churn(files=3, added_lines=3, removed_lines=1, binary_files=1)
+
+
+@pytest.mark.parametrize("plan", ["docs/plans/fix.md", "docs/plans/\u00fc\n.md"])
+def test_what_is_no_work_is_in_the_patch_and_not_counted(template: Path, workspace: Path, plan: str) -> None:
+    (workspace / "a.txt").write_text("two\n")
+    alone = difference(template, workspace)
+    (workspace / "docs/plans").mkdir(parents=True)
+    (workspace / plan).write_text("1. Fix it.\n2. Test it.\n")
+    found = difference(template, workspace, "docs/plans/*.md")
+    assert found.patch is not None
+    assert b"+2. Test it." in found.patch.body
+    assert found.churn == alone.churn
+    assert difference(template, workspace).churn != alone.churn
+
+
+def test_a_plan_alone_is_a_churn_of_zero(template: Path, workspace: Path) -> None:
+    (workspace / "plan.md").write_text("1. Fix it.\n")
+    assert difference(template, workspace, "*.md").churn == Churn(
+        files=0, added_lines=0, removed_lines=0, binary_files=0
+    )
+
+
+def test_a_fingerprint_is_of_how_the_changed_files_were_left(template: Path, workspace: Path) -> None:
+    def left() -> str | None:
+        return difference(template, workspace).churn.fingerprint
+
+    (workspace / "a.txt").write_text("two\n")
+    first = left()
+    assert first is not None
+    (workspace / "b.bin").unlink()
+    second = left()
+    (workspace / "a.txt").chmod(0o755)
+    third = left()
+    assert len({first, second, third}) == 3
+    (workspace / "a.txt").chmod(0o644)
+    assert left() == second
 
 
 def test_no_change_is_a_churn_of_zero(template: Path, workspace: Path) -> None:
@@ -128,7 +170,7 @@ def test_any_name_has_its_place_in_the_patch(template: Path, workspace: Path, na
     found = difference(template, workspace)
     assert found.patch is not None
     assert b"+seen" in found.patch.body
-    assert found.churn == Churn(files=1, added_lines=1, removed_lines=0, binary_files=0)
+    assert counted(found) == Churn(files=1, added_lines=1, removed_lines=0, binary_files=0)
 
 
 def test_a_file_and_a_folder_may_change_places(template: Path, workspace: Path) -> None:
