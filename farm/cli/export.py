@@ -1,12 +1,16 @@
 """farm export."""
 
+from collections.abc import Callable, Iterator
+
 import click
 
 from farm import bootstrap
 from farm.cli.common import store_option
 from farm.finalizer.finalize import read_finalized
 from farm.model import SweepId
-from farm.reporting.rows import export_lines
+from farm.reporting.report_input import ReportInput
+from farm.reporting.rows import aggregate_lines, row_lines
+from farm.reporting.rows.case import ReadBlob
 
 
 @click.group(name="export", epilog="Example:  farm export rows quickstart-3f9a1c2b4d5e.1 > results.jsonl")
@@ -22,7 +26,19 @@ def rows(sweep: SweepId, *, store: str | None) -> None:
 
     What these names don't cover stands below `farm`. Every line says where it comes from, whatever became of its cell.
     """
+    _print(row_lines, sweep, store)
+
+
+@command.command(name="aggregates", epilog="Example:  farm export aggregates quickstart-3f9a1c2b4d5e.1")
+@click.argument("sweep", type=SweepId)
+@store_option
+def aggregates(sweep: SweepId, *, store: str | None) -> None:
+    """Print one JSON line for each task under each arm: the rows' counts and medians; null is unknown."""
+    _print(aggregate_lines, sweep, store)
+
+
+def _print(lines: Callable[[ReportInput, ReadBlob], Iterator[str]], sweep: SweepId, store: str | None) -> None:
     place = bootstrap.open_store(store, bootstrap.read_settings())
     bootstrap.known_sweep(place, sweep)
-    for line in export_lines(read_finalized(sweep, place.records).report, place.blobs.get):
+    for line in lines(read_finalized(sweep, place.records).report, place.blobs.get):
         click.echo(line)

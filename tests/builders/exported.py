@@ -12,7 +12,8 @@ from farm.finalizer.ports import FinalizerPorts
 from farm.gates.overlay import OverlayGate
 from farm.model import Artifact, Cell, Opening, Plan, canonical_json, sweep_id
 from farm.model.keys import open_key, plan_key
-from farm.reporting.rows import export_lines
+from farm.reporting.report_input import ReportInput
+from farm.reporting.rows import aggregate_lines, row_lines
 from farm.testing.clock import FakeClock
 from tests.builders.gates import a_digest
 from tests.builders.sealed import OPENED, run_attempt
@@ -25,6 +26,20 @@ def an_artifact(role: str, body: bytes) -> Artifact:
 def exported(plan: Plan, attempts: Mapping[Cell, Mapping[str, Any]], blobs: tuple[bytes, ...] = ()) -> list[Any]:
     """Settle the sweep with one attempt for each of these cells, and give its rows."""
     store = MemoryStore()
+    report = settled(store, plan, attempts, blobs)
+    return [json.loads(line) for line in row_lines(report, store.blobs.get)]
+
+
+def aggregated(plan: Plan, attempts: Mapping[Cell, Mapping[str, Any]]) -> list[Any]:
+    """Settle it as `exported` does, and give its aggregates."""
+    store = MemoryStore()
+    return [json.loads(line) for line in aggregate_lines(settled(store, plan, attempts), store.blobs.get)]
+
+
+def settled(
+    store: MemoryStore, plan: Plan, attempts: Mapping[Cell, Mapping[str, Any]], blobs: tuple[bytes, ...] = ()
+) -> ReportInput:
+    """Settle the sweep in `store`, and read it back."""
     for body in blobs:
         store.blobs.put(body)
     sweep = sweep_id(plan.name, plan.digest, 1)
@@ -37,5 +52,4 @@ def exported(plan: Plan, attempts: Mapping[Cell, Mapping[str, Any]], blobs: tupl
     leases, events = MemoryLeases(clock, signals), MemoryEvents(clock)
     ports = FinalizerPorts(records=store.records, leases=leases, signals=signals, events=events, clock=clock)
     finalize(sweep, ports, lambda _: OverlayGate(), lambda _: {})
-    report = read_finalized(sweep, store.records).report
-    return [json.loads(line) for line in export_lines(report, store.blobs.get)]
+    return read_finalized(sweep, store.records).report

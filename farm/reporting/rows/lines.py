@@ -1,9 +1,12 @@
-"""The rows of a settled sweep, one line of JSON for each planned cell, from the store's records alone."""
+"""The rows of a settled sweep and their aggregates as lines of JSON, from the store's records alone."""
 
 import json
 from collections.abc import Iterator
 
+from pydantic import JsonValue
+
 from farm.reporting.report_input import ReportInput
+from farm.reporting.rows.aggregates import aggregates_of
 from farm.reporting.rows.case import Case, ReadBlob, place_of
 from farm.reporting.rows.ending import ending
 from farm.reporting.rows.evidence import (
@@ -19,11 +22,25 @@ from farm.reporting.rows.fields import Identity, Line
 from farm.reporting.rows.provenance import ours, provenance
 
 
-def export_lines(report: ReportInput, read: ReadBlob) -> Iterator[str]:
+def rows_of(report: ReportInput, read: ReadBlob) -> Iterator[Line]:
     """Give each planned cell's row in plan order; `read` gives the bytes of what a visible check wrote."""
-    for cell, row in zip(report.plan.cells, report.table.rows, strict=True):
-        document = _line(Case(report, cell, row), read).document()
-        yield json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return (
+        _line(Case(report, cell, row), read) for cell, row in zip(report.plan.cells, report.table.rows, strict=True)
+    )
+
+
+def row_lines(report: ReportInput, read: ReadBlob) -> Iterator[str]:
+    """Give each planned cell's row as a line of JSON, as `rows_of` does."""
+    return (_as_line(row.document()) for row in rows_of(report, read))
+
+
+def aggregate_lines(report: ReportInput, read: ReadBlob) -> Iterator[str]:
+    """Give each task under each arm as a line of JSON, in plan order."""
+    return (_as_line(one.document()) for one in aggregates_of(rows_of(report, read)))
+
+
+def _as_line(document: JsonValue) -> str:
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def _line(case: Case, read: ReadBlob) -> Line:
