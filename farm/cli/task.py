@@ -1,7 +1,7 @@
 """farm task."""
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,8 +20,10 @@ from farm.model.keys import outcome_key, result_key
 from farm.planning.proofs import is_of_nothing
 from farm.ports import Store, read_required
 from farm.reporting.proofs import Proof, proof_of
+from farm.reporting.text import one_line
 
 _UNKNOWN = "-"
+_MOST_LINES = 12
 
 
 @click.group(name="task", epilog="Example:  farm task check sweep.yaml")
@@ -74,7 +76,9 @@ def _proofs(sweep: SweepId, plan: Plan, store: Store) -> Iterator[Proof]:
         cells = [cell for cell in plan.cells if cell.task == task.id]
         nothing = [_outcome(sweep, cell, store) for cell in cells if is_of_nothing(cell.arm)]
         reference = [_outcome(sweep, cell, store) for cell in cells if not is_of_nothing(cell.arm)]
-        yield proof_of(task.id, nothing, reference)
+        proof = proof_of(task.id, nothing, reference)
+        unmet = [one for one in reference if one.evidence is not None and one.evidence.oracle.correct is not True]
+        yield replace(proof, output=_last_lines(unmet[0], store)) if unmet else proof
 
 
 def _outcome(sweep: SweepId, cell: Cell, store: Store) -> Outcome:
@@ -82,6 +86,14 @@ def _outcome(sweep: SweepId, cell: Cell, store: Store) -> Outcome:
     result = parse_record(Result, read_required(store.records, key), key)
     key = outcome_key(sweep, cell.id, result.attempt)
     return parse_record(Outcome, read_required(store.records, key), key)
+
+
+def _last_lines(outcome: Outcome, store: Store) -> str:
+    """Give the end of what the outcome's hidden check wrote: to stderr, or else to stdout."""
+    found = {artifact.role: artifact.digest for artifact in outcome.artifacts}
+    said = (store.blobs.get(found[role]) for role in ("oracle.stderr", "oracle.stdout") if role in found)
+    lines = next(said, b"").decode(errors="replace").strip().splitlines()
+    return "\n".join(one_line(line) for line in lines[-_MOST_LINES:])
 
 
 def _tell(proofs: list[Proof], *, as_json: bool) -> None:
@@ -100,6 +112,7 @@ def _lines(proofs: list[Proof]) -> Iterator[str]:
         yield "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
     for proof in proofs:
         yield from (f"{proof.task}: {problem}" for problem in proof.problems)
+        yield from (f"{proof.task} | {line}" for line in proof.output.splitlines())
 
 
 def _row(proof: Proof) -> tuple[str, ...]:

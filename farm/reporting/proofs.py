@@ -33,6 +33,8 @@ class Proof:
     times: Times
     problems: tuple[str, ...]
     """What a person must change; () for a task that is proven."""
+    output: str = ""
+    """The last lines of a hidden check that did not call the reference right."""
 
 
 def proof_of(task: str, nothing: Sequence[Outcome], reference: Sequence[Outcome]) -> Proof:

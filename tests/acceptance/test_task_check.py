@@ -22,6 +22,11 @@ BROKEN = """\
     prompt: Sort.
     reference: reference
     oracle: {kind: files, checks: [{kind: file_contains, path: stats.py, text: "sorted(values)"}]}
+  - id: refuses
+    repository: {path: repository}
+    prompt: What is one and one?
+    reference: {answer: "2"}
+    oracle: {kind: command, argv: [sh, -c, "echo one and one is three >&2; exit 1"]}
   - id: reviewed
     repository: {path: repository}
     prompt: Review it.
@@ -66,17 +71,19 @@ def test_a_task_that_holds_is_told_from_one_that_does_not_and_nothing_is_kept(de
     sweep.write_text(sweep.read_text().replace("arms:\n", BROKEN, 1))
     (sweep.parent / "review").mkdir()
     (sweep.parent / "review" / "review.json").write_text(json.dumps(REVIEW))
-    names = ("content", "says-two", "sorted", "reviewed")
+    names = ("content", "says-two", "sorted", "refuses", "reviewed")
     ended = desk.farm("task", "check", "demo/sweep.yaml", *names, "--json")
     assert ended.code == 2, ended
-    assert ended.error_lines == ["farm: 1 of 4 tasks are not proven: content"]
-    content, says_two, in_order, reviewed = json.loads(ended.out)["tasks"]
+    assert ended.error_lines == ["farm: 2 of 5 tasks are not proven: content, refuses"]
+    content, says_two, in_order, refuses, reviewed = json.loads(ended.out)["tasks"]
     assert content["problems"] == [
         "the oracle says right when nothing was done; it must look at what the prompt asks for",
         "the reference is outside allowed_changes: stats.py",
     ]
     assert told(says_two) == ("says-two", ["wrong", "wrong"], ["right", "right"], [])
     assert told(in_order) == ("sorted", ["wrong", "wrong"], ["right", "right"], [])
+    assert refuses["problems"] == ["the oracle says wrong of the reference: the check exited with code 1"]
+    assert refuses["output"] == "one and one is three"
     assert told(reviewed) == ("reviewed", ["wrong", "wrong"], ["right", "right"], [])
     assert says_two["times"]["cell_s"] > 0
     assert desk.processes() == []
