@@ -81,7 +81,7 @@ def _same_bytes(block: Sequence[_Changed]) -> Iterator[Contamination]:
 def _same_counts(block: Sequence[_Changed]) -> Iterator[Contamination]:
     alike: dict[Churn, list[_Changed]] = {}
     for one in block:
-        alike.setdefault(one.churn.model_copy(update={"fingerprint": None}), []).append(one)
+        alike.setdefault(one.churn.counts, []).append(one)
     for churn, same in alike.items():
         prints = {one.churn.fingerprint for one in same}
         if len(same) > 1 and (len(prints) > 1 or None in prints) and _lines(churn, 0) >= LEAST_OF_COUNTS:

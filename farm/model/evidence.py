@@ -204,6 +204,11 @@ class Churn(Value):
     fingerprint: Digest | None = None
     """Of the counted files as they were left: paths, modes, bytes. None: there is none, or one could not be read."""
 
+    @property
+    def counts(self) -> "Churn":
+        """Give the same without its fingerprint."""
+        return self.model_copy(update={"fingerprint": None})
+
 
 class StageTime(Value):
     """How long one stage of the line took."""

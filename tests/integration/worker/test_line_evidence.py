@@ -36,7 +36,8 @@ def test_a_right_answer_is_a_measured_result(farm: Make, run: Run) -> None:
     assert outcome.evidence.oracle.correct is True
     assert outcome.evidence.sessions[0].problem is None
     assert outcome.evidence.workspace_before != outcome.evidence.workspace_after
-    assert outcome.evidence.churn == Churn(files=1, added_lines=1, removed_lines=0, binary_files=0)
+    assert outcome.evidence.churn is not None
+    assert outcome.evidence.churn.counts == Churn(files=1, added_lines=1, removed_lines=0, binary_files=0)
     assert result is not None
     assert (result.status, result.outcome) == (ResultStatus.MEASURED, Digest.of(canonical_json(outcome)))
     assert b"+C = " in cell.artifact("patch")
