@@ -93,17 +93,19 @@ class _Decided:
 
 
 def _by_role(table: Table) -> tuple[ArmPair, ...]:
+    """Set each candidate against the incumbent that it names, or the only one; () when one of them has neither."""
     incumbents = [arm.name for arm in table.plan.arms if arm.role is ArmRole.INCUMBENT]
-    if len(incumbents) != 1:
-        return ()
-    candidates = (arm.name for arm in table.plan.arms if arm.role is ArmRole.CANDIDATE)
-    return tuple(ArmPair(candidate=name, incumbent=incumbents[0]) for name in candidates)
+    only = incumbents[0] if len(incumbents) == 1 else None
+    candidates = [arm for arm in table.plan.arms if arm.role is ArmRole.CANDIDATE]
+    pairs = [(arm.name, arm.incumbent or only) for arm in candidates]
+    known = tuple(ArmPair(candidate=name, incumbent=its) for name, its in pairs if its is not None)
+    return known if len(known) == len(pairs) else ()
 
 
 def _unmet(table: Table, pairs: Sequence[ArmPair], rules: PairedPolicy) -> str | None:
     """Say what the plan lacks for this gate."""
     if not pairs:
-        return "the policy names no pairs, and the plan has no candidate or not exactly one incumbent"
+        return "the policy names no pairs, and the plan has no candidate or does not say which incumbent is whose"
     named = (
         arm for pair in (*pairs, *((rules.control,) if rules.control else ())) for arm in pair.model_dump().values()
     )

@@ -6,7 +6,18 @@ from farm.errors import SpecError
 from farm.gates.paired import PairedGate
 from farm.gates.protocol import Judgement
 from farm.gates.table import Lifecycle, Row
-from farm.model import Check, CloseReason, Decision, Direction, Fault, FaultKind, OracleFinding, ScopeFinding, Unsettled
+from farm.model import (
+    Check,
+    CloseReason,
+    Decision,
+    Direction,
+    Fault,
+    FaultKind,
+    OracleFinding,
+    Plan,
+    ScopeFinding,
+    Unsettled,
+)
 from tests.builders.gates import BASH_CALLS, BEHAVIOURS, ENDED_WELL, OFF, ON, At, a_plan, a_row, a_table
 
 TASKS = tuple(f"task-{number}" for number in range(8))
@@ -143,6 +154,22 @@ def test_two_pairs_share_one_alpha() -> None:
 
     assert found.decision is Decision.INCONCLUSIVE
     assert check_of(found, "sign-flip").observed == 0.0625
+
+
+@pytest.mark.parametrize(("named", "decision"), [(OFF, Decision.PASS), (None, Decision.INCONCLUSIVE)])
+def test_of_several_incumbents_a_candidate_is_set_against_the_one_that_it_names(
+    named: str | None, decision: Decision
+) -> None:
+    plain = a_plan(TASKS, trials=1)
+    arms = [arm.model_copy(update={"incumbent": named if arm.name == ON else None}) for arm in plain.arms]
+    other = plain.arm_by_name[OFF].model_copy(update={"name": "other"})
+    plan = Plan.model_validate(plain.model_dump() | {"arms": (*arms, other)})
+    gate = PairedGate()
+    rows = (*answered(ON, SIX_RIGHT), *answered(OFF, ALL_WRONG))
+    found = gate.judge(a_table(rows, plan), gate.policy({}, TASKS))
+
+    assert found.decision is decision
+    assert (f"{ON} against {OFF}" in found.summary) == (named is not None)
 
 
 def test_trials_within_a_task_weigh_as_one_task() -> None:
