@@ -165,6 +165,19 @@ def test_case_1_a_branch_and_objects_that_one_arm_leaves_are_seen_by_no_other(sl
     )
 
 
+def test_case_3_a_session_finds_one_commit_without_a_parent_and_no_way_to_another(slot: Slot) -> None:
+    asked = """
+import os
+print(git("cat-file", "--batch-all-objects", "--batch-check=%(objecttype)").split().count("commit"))
+print(git("rev-list", "--all", "--parents", "--count").strip(), len(git("log", "-1", "--format=%P").strip()))
+print([git(*words.split()) for words in ("reflog --all", "stash list", "remote", "tag", "fsck --unreachable")])
+print([name for name in ("logs", "objects/info/alternates", "worktrees", "modules") if os.path.exists(f".git/{name}")])
+"""
+    told = [slot.run(slot.cell(), f"{GIT}{asked}print(git('rev-parse', 'HEAD'))") for _ in range(2)]
+    assert told[0].splitlines()[:4] == ["1", "1 0", "['', '', '', '', '']", "[]"]
+    assert told[0] == told[1]
+
+
 def test_all_of_a_workspace_belongs_to_its_slot(slot: Slot) -> None:
     folder = slot.cell()
     found = [path.lstat() for path in (folder.workspace, *folder.workspace.rglob("*"))]
