@@ -1,16 +1,15 @@
 """What a task brings into its workspaces besides its repository: folders and files, captured by their content."""
 
 import tarfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path, PurePosixPath
 
 from farm.errors import SpecError
-from farm.model import Base, CopiedAsset, Dependency, RepositorySpec, SourceSpec, TaskSpec, matches_any
+from farm.model import Base, CopiedAsset, Dependency, Digest, RepositorySpec, SourceSpec, TaskSpec, matches_any
 from farm.planning.capture import Captured, capture
 from farm.planning.problems import Loc, Problem, ProblemsError
-from farm.ports import BlobStore
 
 _CACHED = "node_modules"
 _CACHE = ".vite-temp"
@@ -111,18 +110,18 @@ class _Bringing:
                 raise SpecError(f"it brings {path!r}, which the repository hides; take it out")
 
 
-def store(blobs: BlobStore, task: TaskSpec, brought: Brought) -> dict[str, tuple[Dependency | CopiedAsset, ...]]:
-    """Store what was captured and give the fields of the plan's task that pin it."""
+def store(
+    put: Callable[[Path], Digest], task: TaskSpec, brought: Brought
+) -> dict[str, tuple[Dependency | CopiedAsset, ...]]:
+    """Store what was captured by `put` and give the fields of the plan's task that pin it."""
     dependencies = zip(task.dependencies, brought.dependencies, strict=True)
     copies = zip(task.copies, brought.copies, strict=True)
     return {
         "dependencies": tuple(
-            Dependency(files=blobs.put_file(captured.path), target=one.target, scratch=_scratch(one.target, captured))
+            Dependency(files=put(captured.path), target=one.target, scratch=_scratch(one.target, captured))
             for one, captured in dependencies
         ),
-        "copies": tuple(
-            CopiedAsset(files=blobs.put_file(captured.path), target=one.target) for one, captured in copies
-        ),
+        "copies": tuple(CopiedAsset(files=put(captured.path), target=one.target) for one, captured in copies),
     }
 
 

@@ -4,6 +4,7 @@ What must stay true: the same inputs give the same plan on any machine, in any f
 of it was found good.
 """
 
+import functools
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -74,9 +75,10 @@ def freeze(spec: SweepSpec, folder: Path, blobs: BlobStore, plugins: PluginSourc
         snapshots = {source: pack.tar for source, pack in packed.items()}
         places = Places(folder, Path(scratch), snapshots, _overlaid(expanded.spec.arms, gathered.arms))
         brought = bring([(at, task) for at, task in enumerate(expanded.spec.tasks) if task.id in planned], places)
+        put = functools.cache(blobs.put_file)  # many tasks may bring the same
         stored = {source: _stored(blobs, pack) for source, pack in packed.items()}
         tasks = tuple(
-            _task(blobs, task, read, stored[task.repository]).model_copy(update=store(blobs, task, brought[task.id]))
+            _task(blobs, task, read, stored[task.repository]).model_copy(update=store(put, task, brought[task.id]))
             for task, read in zip(expanded.spec.tasks, gathered.tasks, strict=True)
             if task.id in planned
         )
