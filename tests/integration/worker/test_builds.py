@@ -66,7 +66,7 @@ def fault_of(outcome: Outcome) -> tuple[FaultKind, str]:
     return outcome.fault.kind, outcome.fault.detail
 
 
-def test_what_a_build_makes_is_seen_read_only_and_is_no_sessions_change(building: Make, run: Run) -> None:
+def test_case_27_what_a_build_makes_is_seen_read_only_and_is_no_sessions_change(building: Make, run: Run) -> None:
     line = f"{SEEN} && ! echo x >>app/dist/a && git status --porcelain >/tmp/told && test ! -s /tmp/told"
     cell = building(script=[{"run": {"command": line, "must_succeed": True}}], oracle=says(SEEN))
     run(cell)
@@ -186,7 +186,7 @@ def test_a_build_that_fails_is_the_tasks_fault(building: Make, run: Run, build: 
     assert cell.store.records.read(derived_key(lock_of(cell))) is None
 
 
-def test_what_the_snapshot_hides_may_not_be_in_what_is_built(building: Make, run: Run) -> None:
+def test_case_5_what_the_snapshot_hides_may_not_be_in_what_is_built(building: Make, run: Run) -> None:
     cell = building(a_build("mkdir -p app/dist && echo see eval/bench/answers >app/dist/index"))
     (task,) = cell.plan.tasks
     snapshot = task.snapshot.model_copy(update={"hidden": ("eval/bench/**",)})
@@ -195,7 +195,9 @@ def test_what_the_snapshot_hides_may_not_be_in_what_is_built(building: Make, run
     assert "the file 'index' holds 'eval/bench/'" in fault_of(cell.outcome())[1]
 
 
-def test_a_failed_build_is_not_tried_again_for_the_sweeps_other_cells_on_this_host(building: Make, run: Run) -> None:
+def test_case_57_a_failed_build_is_not_tried_again_for_the_sweeps_other_cells_on_this_host(
+    building: Make, run: Run
+) -> None:
     cell = building(a_build("date +%N >&2; exit 1"), trials=2)
     run(cell)
     kind, first = fault_of(cell.outcome())

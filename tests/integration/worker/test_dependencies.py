@@ -58,7 +58,7 @@ def test_nobody_in_a_sandbox_can_write_into_a_dependency(bringing: Make, run: Ru
     assert evidence.oracle.correct is True
 
 
-def test_a_cache_in_a_dependency_is_empty_and_writable_in_each_sandbox_and_nowhere_else(farm: Make, run: Run) -> None:
+def test_case_21_a_cache_in_a_dependency_is_empty_and_writable_and_nothing_else_is(farm: Make, run: Run) -> None:
     store = farm().store
     files = store.blobs.put(a_tar({**PACKAGE, ".vite-temp/old": "old\n"}))
     modules = Dependency(files=files, target="node_modules", scratch=(".vite-temp",))

@@ -2,13 +2,15 @@
 
 from typing import Any
 
-from farm.model import Churn, Digest, FaultKind, Outcome, Overlay, ResultStatus, Scope, Setup, SetupLimits
+import pytest
+
+from farm.model import Churn, CopiedAsset, Digest, FaultKind, Outcome, Overlay, ResultStatus, Scope, Setup, SetupLimits
 from tests.builders.worker.farm import Farm, a_tar, says
 from tests.builders.worker.working import Make, Run
 
 
-def shell(line: str, **changes: Any) -> dict[str, Any]:
-    return {"setup": Setup(argv=("sh", "-c", line), **changes)}
+def shell(line: str, copies: tuple[CopiedAsset, ...] = (), **changes: Any) -> dict[str, Any]:
+    return {"setup": Setup(argv=("sh", "-c", line), **changes), "copies": copies}
 
 
 def fault_of(outcome: Outcome) -> tuple[FaultKind, str]:
@@ -59,7 +61,9 @@ def test_a_setup_that_fails_is_the_tasks_fault_and_no_session_runs(farm: Make, r
     assert cell.leftovers() == []
 
 
-def test_a_setup_that_fails_with_nothing_on_stderr_is_told_by_the_end_of_its_output(farm: Make, run: Run) -> None:
+def test_case_34_a_setup_that_fails_with_nothing_on_stderr_is_told_by_the_end_of_its_output(
+    farm: Make, run: Run
+) -> None:
     cell = farm(task=shell("echo begun; echo and lost; exit 1"))
     run(cell)
     assert fault_of(cell.outcome())[1] == "the setup ended with code 1: begun and lost"
@@ -83,7 +87,7 @@ def test_a_setup_has_its_environment_and_no_network(farm: Make, run: Run) -> Non
     assert evidence.oracle.correct is True
 
 
-def test_a_setup_that_changes_an_overlaid_file_fails_the_cell_before_any_session(farm: Make, run: Run) -> None:
+def test_case_10_a_setup_that_changes_an_overlaid_file_fails_the_cell_before_any_session(farm: Make, run: Run) -> None:
     assert changing_the_overlay(farm, run, "echo other >>skills/fix.md") == (
         FaultKind.TASK,
         "the setup changed 'skills/fix.md', which an arm's overlay brings; let it leave that file alone",
@@ -108,6 +112,42 @@ def test_a_setup_that_leaves_a_hidden_file_fails_the_cell_before_any_session(far
     kind, detail = fault_of(cell.outcome())
     assert kind is FaultKind.TASK
     assert "'tests.txt', which is one of the oracle's hidden files" in detail
+
+
+PATCH = """\
+--- a/src/a.py
++++ b/src/a.py
+@@ -1 +1 @@
+-A = 1
++A = 9
+--- /dev/null
++++ b/eval/bench/answers
+@@ -0,0 +1 @@
++nine
+"""
+
+
+@pytest.mark.parametrize("leaves_out", [True, False])
+def test_case_24_a_patch_that_touches_what_is_hidden_leaves_that_out_or_fails(
+    farm: Make, run: Run, *, leaves_out: bool
+) -> None:
+    store = farm().store
+    copies = (CopiedAsset(files=store.blobs.put(a_tar({"fix.patch": PATCH})), target="fix.patch"),)
+    line = f"git apply {'--exclude=eval/bench/*' if leaves_out else ''} fix.patch"
+    cell = farm(store=store, task=shell(line, copies=copies), oracle=says("grep -q 9 src/a.py && ! test -e eval"))
+    (task,) = cell.plan.tasks
+    snapshot = task.snapshot.model_copy(update={"hidden": ("eval/bench/**",)})
+    task = task.model_copy(update={"snapshot": snapshot})
+    cell = farm(store=store, plan_extra={"tasks": (task,)})
+    run(cell)
+    if leaves_out:
+        evidence = cell.outcome().evidence
+        assert evidence is not None, cell.outcome().fault
+        assert evidence.oracle.correct is True
+    else:
+        kind, detail = fault_of(cell.outcome())
+        assert kind is FaultKind.TASK
+        assert "the setup left 'eval/bench/answers', which the task's repository hides" in detail
 
 
 def test_a_setup_is_a_part_of_what_determines_a_measurement(farm: Make) -> None:

@@ -22,7 +22,9 @@ def lay(workspace: Path, additions: Additions, store: MemoryStore) -> None:
     additions.lay(workspace, workspace.with_name("scratch"), store.blobs)
 
 
-def test_a_link_at_a_targets_parent_is_never_followed_out_of_the_workspace(workspace: Path, tmp_path: Path) -> None:
+def test_case_13_a_link_at_a_targets_parent_is_never_followed_out_of_the_workspace(
+    workspace: Path, tmp_path: Path
+) -> None:
     (tmp_path / "outside").mkdir()
     (workspace / "lib").symlink_to(tmp_path / "outside")
     store = MemoryStore()
