@@ -50,5 +50,6 @@ def hidden_names(globs: Iterable[str]) -> tuple[str, ...]:
 
 
 def _name(glob: str) -> str:
-    pieces = [piece.removeprefix("/") for piece in _WILD.split(glob)]
+    plain = "/".join(part for part in glob.split("/") if part not in {"", "."})  # as matching has it
+    pieces = [piece.removeprefix("/") for piece in _WILD.split(plain)]
     return pieces[0] if len(pieces[0]) >= _LEAST_MARKER else max(pieces, key=len)

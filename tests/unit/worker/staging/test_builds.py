@@ -49,6 +49,7 @@ def test_a_torn_note_tells_nothing(tmp_path: Path) -> None:
         ("**/secret_*.py", "secret_"),
         ("*.hidden", ".hidden"),
         ("test[0-9]/answers/*", "test"),
+        ("eval/./hidden.py", "eval/hidden.py"),
     ],
 )
 def test_a_glob_of_hidden_files_gives_what_is_literal_in_it(glob: str, name: str) -> None:
