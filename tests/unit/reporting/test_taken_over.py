@@ -7,7 +7,7 @@ from decimal import Decimal
 from farm.finalizer.finalize import read_finalized
 from farm.reporting.build import build
 from farm.reporting.durations import expected_durations
-from farm.reporting.rows import export_lines
+from farm.reporting.rows import row_lines
 from farm.testing.clock import START
 from tests.builders.reusing import Measured, measure, reuse, taking_over
 
@@ -39,7 +39,7 @@ def test_the_next_durations_are_not_learned_from_them_twice() -> None:
 def test_an_exported_row_says_when_it_was_first_measured() -> None:
     second = again()
     report = read_finalized(second.sweep, second.store.records).report
-    rows = [json.loads(line) for line in export_lines(report, second.store.blobs.get)]
+    rows = [json.loads(line) for line in row_lines(report, second.store.blobs.get)]
     told = {row["farm"]["cell"]: row["reused_from_recorded_at"] for row in rows if row["reused"]}
     assert told == {
         cell: origin.measured_at.isoformat().replace("+00:00", "Z") for cell, origin in second.plan.reused.items()
