@@ -4,12 +4,15 @@ import json
 from pathlib import Path
 
 import pytest
+from pydantic import JsonValue
 
-from farm.model import FaultKind, OracleSpec, Scope, WorkspaceMode
+from farm.model import Cell, FaultKind, OracleSpec, Outcome, Pin, Scope, WorkspaceMode, parse_record
+from farm.model.keys import outcome_key
 from sandbox.spec import SandboxSpec
 from tests.builders.worker.doubles import HookedSandbox
-from tests.builders.worker.farm import Farm
+from tests.builders.worker.farm import Farm, a_tar
 from tests.builders.worker.working import Make, Run
+from worker.tasks import carry
 
 WORD = "the-hidden-word"
 CHECK = {"check.sh": f"# {WORD}\n. ./answer.sh\n"}
@@ -84,6 +87,39 @@ def test_a_hidden_file_that_changes_while_the_check_runs_makes_its_finding_void(
         "the oracle's hidden files were changed while its check ran; its finding is void",
     )
     assert cell.leftovers() == []
+
+
+def test_each_task_is_judged_by_its_own_hidden_files_however_tasks_take_turns_in_a_slot(farm: Make) -> None:
+    first, names = farm(), ("one", "two")
+    tasks = [
+        first.plan.tasks[0].model_copy(
+            update={
+                "id": name,
+                "oracle": OracleSpec(
+                    kind="command",
+                    options={"argv": ["sh", "-c", f'grep -qx {name} label && cmp label "$FARM_HIDDEN/label"']},
+                    files=first.blobs.put(a_tar({"label": f"{name}\n"})),
+                ),
+            }
+        )
+        for name in names
+    ]
+    scripts: dict[str, JsonValue] = {name: [{"write": {"path": "label", "text": f"{name}\n"}}] for name in names}
+    cells = tuple(Cell(task=name, arm="base", trial=trial) for trial in (1, 2) for name in names)
+    cell = farm(
+        store=first.store,
+        agent=Pin(name="scripted", version="1", options={"scripts": scripts}),
+        plan_extra={"tasks": tuple(tasks), "cells": cells},
+    )
+    line = cell.line()
+    try:
+        for index, one in enumerate(cells):
+            carry(line, cell.ticket.model_copy(update={"cell": one.id, "index": index}))
+    finally:
+        line.close()
+    keys = [outcome_key(cell.sweep, one.id, 1) for one in cells]
+    outcomes = [parse_record(Outcome, cell.records.read(key) or b"", key) for key in keys]
+    assert [one.evidence and one.evidence.oracle.correct for one in outcomes] == [True] * 4
 
 
 def test_a_login_profile_that_a_session_left_in_its_home_runs_in_no_check(farm: Make, run: Run) -> None:
