@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from farm.model import Command, FaultKind, Pin, RequestEnd, Wire
+from farm.model import Build, Command, Dependency, FaultKind, Pin, RequestEnd, Setup, Wire
 from sandbox.backends.docker import Docker
 from tests.builders.worker.asking import asks
 from tests.builders.worker.copies import FILES
-from tests.builders.worker.farm import says
+from tests.builders.worker.farm import a_tar, says
 from tests.builders.worker.working import Make, Run
 from tests.services.docker import DockerEngine, a_small_tree
 from tests.services.programs import program
@@ -50,6 +50,31 @@ def test_a_session_in_docker_asks_its_provider_through_its_door(
     assert evidence.sandbox["backend"] == "docker"
     used = session.exit
     assert None not in (used.cpu_s, used.peak_memory_bytes, used.peak_processes)
+
+
+def test_a_setup_a_build_and_a_dependency_with_a_cache_are_there_in_docker(
+    farm: Make, run: Run, docker: Open, docker_python_image: str
+) -> None:
+    store = farm().store
+    modules = store.blobs.put(a_tar({"left.js": "7\n", ".vite-temp/old": "old\n"}))
+    task = {
+        "dependencies": (Dependency(files=modules, target="node_modules", scratch=(".vite-temp",)),),
+        "builds": (Build(name="lib", argv=("sh", "-c", "mkdir lib && cp node_modules/left.js lib"), output="lib"),),
+        "setup": Setup(argv=("sh", "-c", "echo ready >state && echo x >node_modules/.vite-temp/x")),
+    }
+    looks = 'grep -q 7 lib/left.js && grep -q ready state && test -z "$(ls node_modules/.vite-temp)" && ! touch lib/x'
+    cell = farm(
+        {"run": {"command": looks, "must_succeed": True}},
+        sandbox=docker(docker_python_image),
+        store=store,
+        task=task,
+        oracle=says(looks),
+    )
+    run(cell)
+    evidence = cell.outcome().evidence
+    assert evidence is not None, cell.outcome().fault
+    assert evidence.sessions[0].problem is None
+    assert evidence.oracle.correct is True
 
 
 @pytest.fixture
