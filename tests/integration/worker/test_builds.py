@@ -25,7 +25,7 @@ from farm.model import (
 )
 from farm.model.keys import derived_key, outcome_key
 from sandbox.backends.bubblewrap import Bubblewrap
-from tests.builders.worker.doubles import HookedRecords
+from tests.builders.worker.doubles import HookedRecords, HookedSandbox, breaks_at
 from tests.builders.worker.farm import Farm, a_tar, says
 from tests.builders.worker.working import Make, Run
 from worker.tasks import carry
@@ -211,6 +211,19 @@ def test_case_57_a_failed_build_is_not_tried_again_for_the_sweeps_other_cells_on
     assert body is not None
     again = fault_of(parse_record(Outcome, body, "the second cell's outcome"))
     assert again == (kind, f"{first} (it is not tried again on this host in this sweep)")
+
+
+def test_a_build_that_its_host_could_not_start_is_the_hosts_fault_and_made_at_the_next_attempt(
+    building: Make, run: Run, bubblewrap: Bubblewrap
+) -> None:
+    cell = building(sandbox=HookedSandbox(bubblewrap, breaks_at(1)))
+    run(cell)
+    assert fault_of(cell.outcome())[0] is FaultKind.HOST
+    assert cell.leftovers() == []
+    run(cell, attempt=2)
+    evidence = cell.outcome(2).evidence
+    assert evidence is not None, cell.outcome(2).fault
+    assert evidence.builds == {"lib": derived(cell).files}
 
 
 def test_a_build_is_named_apart_from_what_it_makes(building: Make) -> None:
