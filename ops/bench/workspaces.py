@@ -1,6 +1,6 @@
 """What a cell's workspace costs, in each way that this host offers, beside a clone that is sanitised for every cell.
 
-    sudo python ops/bench/workspaces.py [--files 2000] [--mib 30] [--rounds 5] [--json]
+    sudo python ops/bench/workspaces.py [--files 2000] [--mib 30] [--rounds 3] [--json]
 
 The ways take turns, so that whatever else the machine does disturbs all alike. A clone is sanitised as a template is:
 hidden files out, one parentless commit, every other ref, reflog and object gone. The bars are on making a workspace.
@@ -34,7 +34,7 @@ from worker.staging.templates import Template, Templates
 from worker.trees.copying import Ownership
 from worker.trees.removing import remove_tree
 
-_COMMITS = 20
+_COMMITS = 8
 _HIDDEN = "tests/hidden"
 _CAPPED = Limits(disk_bytes=1 << 30, inodes=65_536)
 _CLONE = "clone and sanitise"
@@ -69,7 +69,7 @@ def _git(place: Path, *words: str) -> str:
 
 
 def _source(place: Path, files: int, mib: int) -> None:
-    """Make a repository with a past: each commit rewrites a twentieth of the files."""
+    """Make a repository with a past: each commit rewrites an eighth of the files."""
     chance = random.Random(7)  # noqa: S311 (the same files every time)
     words = [chance.randbytes(4).hex() for _ in range(4000)]
     size = (mib << 20) // files
@@ -83,7 +83,7 @@ def _source(place: Path, files: int, mib: int) -> None:
             path.write_text("\n".join(chance.choices(words, k=size // 9)))
         _git(place, "add", "--all")
         _git(place, "commit", "--quiet", "--message", f"commit {commit}")
-    _git(place, "gc", "--quiet")
+    _git(place, "-c", "pack.window=0", "repack", "-adq")
 
 
 def _clone(source: Path, target: Path) -> None:
@@ -207,7 +207,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--files", type=int, default=2000)
     parser.add_argument("--mib", type=int, default=30)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", action="store_true")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="workspaces-bench-", dir="/var/tmp") as place:
