@@ -24,6 +24,8 @@ from farm.reporting.text import one_line
 
 _UNKNOWN = "-"
 _MOST_LINES = 12
+_FINDING = "FARM-FINDING "
+"""How the line begins in which a check reports: its words are among the problems."""
 
 
 @click.group(name="task", epilog="Example:  farm task check sweep.yaml")
@@ -89,10 +91,11 @@ def _outcome(sweep: SweepId, cell: Cell, store: Store) -> Outcome:
 
 
 def _last_lines(outcome: Outcome, store: Store) -> str:
-    """Give the end of what the outcome's hidden check wrote: to stderr, or else to stdout."""
+    """Give the end of what the outcome's hidden check wrote, beside its finding: to stderr, or else to stdout."""
     found = {artifact.role: artifact.digest for artifact in outcome.artifacts}
     said = (store.blobs.get(found[role]) for role in ("oracle.stderr", "oracle.stdout") if role in found)
-    lines = next(said, b"").decode(errors="replace").strip().splitlines()
+    written = next(said, b"").decode(errors="replace").strip().splitlines()
+    lines = [line for line in written if not line.startswith(_FINDING)]
     return "\n".join(one_line(line) for line in lines[-_MOST_LINES:])
 
 

@@ -26,7 +26,15 @@ BROKEN = """\
     repository: {path: repository}
     prompt: What is one and one?
     reference: {answer: "2"}
-    oracle: {kind: command, argv: [sh, -c, "echo one and one is three >&2; exit 1"]}
+    oracle:
+      kind: command
+      reads: report
+      argv:
+        - sh
+        - -c
+        - |
+          echo one and one is three
+          echo FARM-FINDING $FARM_NONCE '{"correct": false, "error": "no"}'
   - id: reviewed
     repository: {path: repository}
     prompt: Review it.
@@ -82,7 +90,7 @@ def test_a_task_that_holds_is_told_from_one_that_does_not_and_nothing_is_kept(de
     ]
     assert told(says_two) == ("says-two", ["wrong", "wrong"], ["right", "right"], [])
     assert told(in_order) == ("sorted", ["wrong", "wrong"], ["right", "right"], [])
-    assert refuses["problems"] == ["the oracle says wrong of the reference: the check exited with code 1"]
+    assert refuses["problems"] == ["the oracle says wrong of the reference: no"]
     assert refuses["output"] == "one and one is three"
     assert told(reviewed) == ("reviewed", ["wrong", "wrong"], ["right", "right"], [])
     assert says_two["times"]["cell_s"] > 0
