@@ -133,9 +133,9 @@ def calendars(texts: tuple[str, ...]) -> tuple[Calendar, ...]:
 
 def open_spans(windows: Iterable[Calendar], now: datetime) -> tuple[Span, ...]:
     """Give the spans that are not over and open within nine days, in order; those that touch are one."""
-    found = sorted(
-        (span for window in windows for span in window.spans(now - _BACK, now + _AHEAD)), key=lambda span: span.opens
-    )
+    end = now + _AHEAD
+    spans = (span for window in windows for span in window.spans(now - _BACK, end))
+    found = sorted((span for span in spans if span.opens <= end), key=lambda span: span.opens)
     joined = list[Span]()
     for span in found:
         if joined and span.opens <= joined[-1].closes:

@@ -4,7 +4,7 @@ import itertools
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from farm.model.time_window import (
@@ -123,6 +123,7 @@ instants = st.datetimes(datetime(2026, 1, 1), datetime(2027, 1, 1)).map(lambda o
 
 
 @given(texts=st.lists(st.sampled_from(TEXTS), min_size=1, max_size=3), now=instants)
+@example(texts=["22:00-06:00 Europe/Berlin", "00:00-24:00"], now=at("2026-01-01T23:00Z"))
 def test_spans_are_ordered_apart_and_agree_with_what_is_left(texts: list[str], now: datetime) -> None:
     found = windows(*texts)
     spans = open_spans(found, now)
