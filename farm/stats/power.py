@@ -60,14 +60,29 @@ def chance_of(rule: Rule, design: Design, effect: float, played: int = 2000, see
     """
     generator, found = np.random.default_rng(seed), 0
     mean = design.difficulty.mean
-    if not -mean <= effect <= 1 - mean:
-        raise ValueError(f"an effect of {effect} on a mean of {mean:.3f} leaves 0 to 1")
+    _ensured(effect, mean)
     for _ in range(played):
         right = _drawn(generator, design, mean)
         left = _moved(right, mean, effect) if design.shares_difficulty else _drawn(generator, design, mean + effect)
         found += rule(generator.binomial(design.trials, left), generator.binomial(design.trials, right))
     estimate = found / played
     return Chance(estimate, math.sqrt(estimate * (1 - estimate) / played), played)
+
+
+class Dice:
+    """Draws the answers of one sweep after another, the same from one seed on any machine."""
+
+    def __init__(self, truth: Difficulty, effect: float, seed: int) -> None:
+        """Raise ValueError for an effect that no arm can have on top of the truth's mean."""
+        self._truth, self._effect = truth, _ensured(effect, truth.mean)
+        self._generator = np.random.default_rng(seed)
+
+    def answers(self, tasks: int, cells: Sequence[tuple[int, bool]]) -> list[bool]:
+        """Draw new tasks, then each cell's answer; a cell is its task's place, and whether its arm has the effect."""
+        base = self._generator.beta(self._truth.alpha, self._truth.beta, size=tasks)
+        moved = _moved(base, self._truth.mean, self._effect)
+        chances = np.array([(moved if has_effect else base)[task] for task, has_effect in cells])
+        return [bool(one) for one in self._generator.random(len(cells)) < chances]
 
 
 def least_effect(
@@ -82,6 +97,12 @@ def _drawn(generator: np.random.Generator, design: Design, mean: float) -> NDArr
         return np.full(design.tasks, mean)
     weight = design.difficulty.alpha + design.difficulty.beta
     return generator.beta(mean * weight, (1 - mean) * weight, size=design.tasks)
+
+
+def _ensured(effect: float, mean: float) -> float:
+    if not -mean <= effect <= 1 - mean:
+        raise ValueError(f"an effect of {effect:g} on a mean of {mean:.3g} leaves 0 to 1")
+    return effect
 
 
 def _moved(p: NDArray[np.float64], mean: float, effect: float) -> NDArray[np.float64]:
