@@ -28,9 +28,10 @@ from farm.model import (
     program_need,
     provider_need,
 )
+from farm.planning import tar
 from farm.planning.admit import MOST_PROMPT_BYTES, prompt_problem
 from farm.planning.durations import Durations, read_durations
-from farm.planning.folder import folder_paths, pack_folder, read_file
+from farm.planning.folder import folder_contents, folder_paths, pack_folder, read_file
 from farm.planning.laying import Laid, lay
 from farm.planning.plugin_folder import pack_plugin
 from farm.planning.ports import PluginSource
@@ -90,7 +91,8 @@ class Gathering:
         files: bytes | None = None
         if source.files is not None:
             hidden = self.folder / source.files
-            files = self._take((*loc, "oracle", "files"), lambda: pack_folder(hidden))
+            executes = oracle.executes if isinstance(oracle, _Executing) else ()
+            files = self._take((*loc, "oracle", "files"), lambda: _pack_hidden(hidden, executes))
         if task.reference is not None and task.reference.files is not None:
             solution = self.folder / task.reference.files
             self._take((*loc, "reference"), lambda: folder_paths(solution))
@@ -236,6 +238,14 @@ class _Depending(Protocol):
     """The targets of the dependencies that hold it."""
 
 
+@runtime_checkable
+class _Executing(Protocol):
+    """What oracles have besides that start one of the hidden files as a program."""
+
+    executes: tuple[str, ...]
+    """Their paths in the hidden folder."""
+
+
 class _Asking(_Versioned, Protocol):
     """What agents have besides."""
 
@@ -285,6 +295,23 @@ def _ensure_dependencies(task: TaskSpec, needed: tuple[str, ...]) -> None:
             f"the oracle {task.oracle.kind!r} needs a dependency at {missing[0]!r}, which the task does not bring; "
             f"add it under `dependencies:`. It brings: {', '.join(brought) or 'none'}"
         )
+
+
+def _pack_hidden(folder: Path, executes: tuple[str, ...]) -> bytes:
+    """Pack the hidden files; raise SpecError where one that the check starts can't be: else cells are paid first."""
+    contents = folder_contents(folder)
+    files = {one.entry.path: one.entry for one in contents if one.entry.kind is tar.EntryKind.FILE}
+    for path in executes:
+        if path not in files:
+            raise SpecError(
+                f"the check starts {path!r}, and {folder} holds no such file; correct the first word of argv"
+            )
+        if not files[path].executable:
+            raise SpecError(
+                f"the check starts {folder / path}, which is not executable; run `chmod +x` on it "
+                "(`git add --chmod=+x` keeps that), or begin argv with its interpreter"
+            )
+    return b"".join(tar.write(contents))
 
 
 def _gate(factory: Callable[[], Gate], chosen: PluginSpec, tasks: tuple[str, ...], metrics: tuple[Metric, ...]) -> Pin:

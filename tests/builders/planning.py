@@ -80,6 +80,12 @@ class DependingOracle(Plugin):
     dependencies = ("node_modules",)
 
 
+class ExecutingOracle(Plugin):
+    """An oracle that starts a hidden file."""
+
+    executes = ("bin/check",)
+
+
 class CountingGate:
     """A gate that needs the metric that its options name."""
 
@@ -100,7 +106,7 @@ def plugins(**more: Mapping[str, Callable[..., Any]]) -> Plugins:
     doubles: dict[str, Mapping[str, Callable[..., Any]]] = {
         "agents": {"robot": Plugin, "asking": AskingPlugin, "served": ServedPlugin},
         "programs": {"single": Plugin},
-        "oracles": {"check": Plugin, "depending": DependingOracle},
+        "oracles": {"check": Plugin, "depending": DependingOracle, "executing": ExecutingOracle},
         "gates": {"counting": CountingGate},
         "sandboxes": {"bubblewrap": Plugin},
     }

@@ -5,6 +5,7 @@ word that nobody else was told. With `reads: exit`, code 0 is right and any othe
 it says so itself, as `finding_line` describes.
 """
 
+import posixpath
 from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
@@ -13,6 +14,8 @@ from farm.model import OracleFinding, Value
 from worker.options import checked
 from worker.oracles.finding_line import ending, reported
 from worker.session import OracleRequest
+
+_HIDDEN = "{hidden}/"
 
 
 class CommandOptions(Value):
@@ -30,6 +33,8 @@ class CommandOracle:
     def __init__(self, options: dict[str, JsonValue]) -> None:
         self._options = checked(CommandOptions, options, "oracle 'command'")
         self.options: dict[str, JsonValue] = self._options.model_dump(mode="json")
+        program = self._options.argv[0]
+        self.executes = (posixpath.normpath(program.removeprefix(_HIDDEN)),) if program.startswith(_HIDDEN) else ()
 
     def find(self, request: OracleRequest) -> OracleFinding:
         hidden = request.hidden or ""

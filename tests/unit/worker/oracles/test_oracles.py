@@ -101,6 +101,14 @@ def test_the_check_is_told_where_its_files_are_and_a_nonce() -> None:
 
 
 @pytest.mark.parametrize(
+    ("program", "executes"),
+    [("{hidden}/./bin/check", ("bin/check",)), ("python3", ()), ("./check", ()), ("x{hidden}/check", ())],
+)
+def test_planning_is_told_which_hidden_file_is_started(program: str, executes: tuple[str, ...]) -> None:
+    assert CommandOracle({"argv": [program, "{hidden}/more"]}).executes == executes
+
+
+@pytest.mark.parametrize(
     ("changes", "correct", "error"),
     [
         ({}, True, None),
