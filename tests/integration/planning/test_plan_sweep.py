@@ -18,7 +18,7 @@ from farm.model import CellBudget, Digest, Plan, PriceTable, parse_record
 from farm.planning import plan_sweep
 from farm.planning.folder import pack_folder
 from farm.version import __version__
-from tests.builders.planning import SWEEP, Plugin, a_sweep, planned, plugins
+from tests.builders.planning import SWEEP, Plugin, a_sweep, git, planned, plugins
 from worker.phases import Demand
 
 
@@ -229,6 +229,20 @@ def test_a_change_that_is_not_committed_does_not_change_the_plan(tmp_path: Path)
     before = planned(sweep).digest
     (tmp_path / "repo" / "a.txt").write_text("changed\n")
     assert planned(sweep).digest == before
+
+
+def test_case_76_a_branch_that_moves_on_changes_no_plan_that_was_made(tmp_path: Path) -> None:
+    file = a_sweep(tmp_path, SWEEP.replace("{path: repo}", "{path: repo, ref: main}"))
+    blobs, first = MemoryBlobs(), git(tmp_path / "repo", "rev-parse", "main")
+    made = planned(file, blobs)
+    (tmp_path / "repo" / "a.txt").write_text("two\n")
+    git(tmp_path / "repo", "commit", "-qam", "second")
+    later = planned(file, blobs)
+    assert made.tasks[0].snapshot.commit == first
+    assert b"one\n" in blobs.get(made.tasks[0].snapshot.tree)
+    assert later.tasks[0].snapshot.commit == git(tmp_path / "repo", "rev-parse", "main")
+    assert b"two\n" in blobs.get(later.tasks[0].snapshot.tree)
+    assert later.lock(later.cells[0]) != made.lock(made.cells[0])
 
 
 def test_a_prompt_may_stand_in_its_own_file(tmp_path: Path) -> None:

@@ -152,6 +152,15 @@ def test_an_unresolvable_ref_names_the_refs_that_are_there(tmp_path: Path) -> No
     assert "v1" in said
 
 
+def test_case_4_a_snapshot_holds_one_commits_files_however_many_refs_there_are(tmp_path: Path) -> None:
+    commit = a_repository(tmp_path / "repo")
+    alone = packed(tmp_path)
+    refs = "".join(f"{commit} refs/heads/b{number:05}\n" for number in range(2_000))
+    (tmp_path / "repo" / ".git" / "packed-refs").write_text(f"# pack-refs with: peeled fully-peeled sorted\n{refs}")
+    assert packed(tmp_path, "b01999") == alone
+    assert len(refused(tmp_path, "c")) < 1000
+
+
 def test_a_repository_without_a_commit_says_so(tmp_path: Path) -> None:
     (tmp_path / "repo").mkdir()
     git(tmp_path / "repo", "init", "-q")

@@ -115,6 +115,17 @@ def test_numbers_that_contradict_each_other_are_refused(shape: UsageShape, usage
         normalise(shape, usage)
 
 
+@pytest.mark.parametrize("no_count", [-1, True, "7", 7.0, None, [7], {}])
+def test_case_80_a_stated_count_that_is_no_whole_number_from_zero_on_is_unknown(no_count: object) -> None:
+    stated: dict[str, Any] = {"input_tokens": 3, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0}
+    stated |= {"output_tokens": 2}
+    for name in stated:
+        use = normalise(UsageShape.ANTHROPIC, stated | {name: no_count})
+        assert not use.is_complete, name
+        assert use.total is None, name
+    assert normalise(UsageShape.ANTHROPIC, stated).total == 5
+
+
 def test_what_one_request_did_not_say_the_sum_does_not_know() -> None:
     known = TokenUse(whole=5, ordinary_input=5, cache_read=0, cache_write=0, output=2)
     total = NO_TOKENS.plus(known).plus(TokenUse(output=3))

@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 
 import pytest
@@ -238,3 +240,21 @@ def test_an_error_that_a_stream_tells_ends_its_request(gateway, tmp_path):
     assert report.ends == {RequestEnd.UNAVAILABLE: 1}
     assert (report.last_failure, report.last_failure_detail) == (RequestEnd.UNAVAILABLE, "200 Overloaded")
     assert at.pressure == [(RequestEnd.UNAVAILABLE, None)]
+
+
+def test_case_81_sessions_at_one_time_are_told_apart_by_their_doors_and_by_nothing_that_they_say(gateway, tmp_path):
+    several = range(4)
+    claims = {"x-cell-id": "another", "x-litellm-tags": "cell-9", "authorization": "Bearer cell-9"}
+    together = threading.Barrier(len(several), timeout=10)
+
+    def ask(number, url):
+        (tmp_path / f"{number}").mkdir()
+        with at_door(gateway, tmp_path / f"{number}", url) as at:
+            together.wait()
+            for _ in range(number):
+                at.guest.ask(PATHS[Wire.ANTHROPIC], asking(Wire.ANTHROPIC, streams=False), claims)
+            return at.door.report().ends.get(RequestEnd.ANSWERED, 0)
+
+    with providing(whole(Wire.ANTHROPIC)) as provider, ThreadPoolExecutor(len(several)) as pool:
+        assert list(pool.map(ask, several, [provider.url] * len(several))) == list(several)
+    assert "cell-9" not in str([asked.headers for asked in provider.asked])
