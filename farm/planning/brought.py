@@ -72,7 +72,7 @@ class _Bringing:
         try:
             source = self._source(task, one)
             captured = self._capture(source, below)
-            self._ensure_nothing_hidden(task, one, captured)
+            self._ensure_nothing_hidden(task, one.target, source.resolve(), captured)
         except SpecError as error:
             self.problems.append(Problem((*loc, "source"), str(error)))
             return None
@@ -98,16 +98,27 @@ class _Bringing:
             raise SpecError(f"{one.source!r} is not inside the repository; drop what leads out of it")
         return source
 
-    def _ensure_nothing_hidden(self, task: TaskSpec, one: SourceSpec, captured: Captured) -> None:
-        """Refuse what the repository hides, by its name there and by its name in the workspace."""
-        hidden = task.repository.hidden
-        starts = [PurePosixPath(one.target)]
-        if hidden and one.base is Base.REPOSITORY:
-            root = (self.places.folder / (task.repository.path or "")).resolve()
-            starts.append(PurePosixPath(self._source(task, one).relative_to(root)))
-        for path in (str(start / entry.path) for start in starts for entry in captured.entries if hidden):
-            if matches_any(path, hidden):
-                raise SpecError(f"it brings {path!r}, which the repository hides; take it out")
+    def _ensure_nothing_hidden(self, task: TaskSpec, target: str, source: Path, captured: Captured) -> None:
+        """Refuse what judges or solves the task, and what its repository hides, here or by its name in a workspace."""
+        hidden, root = task.repository.hidden, self._there(task.repository.path)
+        reference = None if task.reference is None else task.reference.files
+        apart = [
+            folder
+            for folder in (self._there(task.oracle.files), self._there(reference))
+            if folder is not None and (folder.is_relative_to(source) or source.is_relative_to(folder))
+        ]
+        for entry in captured.entries if hidden or apart else ():
+            place = source / entry.path
+            names = [str(PurePosixPath(target) / entry.path)]
+            names += [str(place.relative_to(root))] if root is not None and place.is_relative_to(root) else []
+            found = next((name for name in names if matches_any(name, hidden)), None)
+            if found is not None:
+                raise SpecError(f"it brings {found!r}, which the repository hides; take it out")
+            if any(place.is_relative_to(folder) for folder in apart):
+                raise SpecError(f"it brings {str(place)!r}, of the task's oracle or reference; take it out")
+
+    def _there(self, name: str | None) -> Path | None:
+        return None if name is None else (self.places.folder / name).resolve()
 
 
 def store(
@@ -148,6 +159,10 @@ def _collisions(loc: Loc, task: TaskSpec, places: Places) -> Iterator[Problem]:
     made = [
         ((*loc, "builds", at, "output"), one.output) for at, one in enumerate(task.builds) if one.target is not None
     ]
+    for place, output in made:
+        for one in (*task.dependencies, *task.copies):
+            if _is_at_or_below(one.target, output) or _is_at_or_below(output, one.target):
+                yield Problem(place, f"{output!r} overlaps {one.target!r}, which the build finds there; choose another")
     yield from _standing([*targets, *made], places.snapshots[task.repository])
 
 

@@ -95,6 +95,10 @@ def test_packages_with_a_cache_of_vites_get_an_empty_place_for_it(tmp_path: Path
         ("builds: [{name: lib, argv: [make], output: a.txt, target: x}]", r"builds\[0\]\.output: 'a\.txt' overlaps"),
         ("builds: [{name: lib, argv: [make], output: docs}]", "overlaps 'docs/hint.md' of arm 'fresh'"),
         (
+            "copies: [{source: fix.patch, target: d/a}]\n    builds: [{name: b, argv: [x], output: d, target: l}]",
+            r"builds\[0\]\.output: 'd' overlaps 'd/a', which the build finds there",
+        ),
+        (
             "builds: [{name: lib, argv: [make], output: x}, {name: lib, argv: [make], output: y}]",
             r"builds\[1\]\.name: 'lib' is another build's name already",
         ),
@@ -118,6 +122,31 @@ def test_what_the_repository_hides_is_not_brought_back(tmp_path: Path) -> None:
     file = a_sweep_that_brings(tmp_path, line)
     file.write_text(file.read_text().replace("{path: repo}", "{path: repo, hidden: [a.txt]}"))
     with pytest.raises(SpecError, match=r"copies\[0\].*it brings 'a\.txt', which the repository hides"):
+        planned(file)
+
+
+@pytest.mark.parametrize("source", ["repo", "."])
+def test_what_the_repository_hides_is_found_by_where_it_lies(tmp_path: Path, source: str) -> None:
+    file = a_sweep_that_brings(tmp_path, f"copies: [{{source: {source}, target: again}}]")
+    file.write_text(
+        file.read_text().replace("{path: repo}", "{path: repo, hidden: [a.txt]}").replace(", files: oracle", "")
+    )
+    with pytest.raises(SpecError, match=r"copies\[0\].*it brings 'a\.txt', which the repository hides"):
+        planned(file)
+
+
+@pytest.mark.parametrize(("source", "kind"), [(".", "copies"), ("oracle", "copies"), (".", "dependencies")])
+def test_what_judges_a_task_is_not_brought_to_its_sessions(tmp_path: Path, source: str, kind: str) -> None:
+    file = a_sweep_that_brings(tmp_path, f"{kind}: [{{source: {source}, target: again}}]")
+    with pytest.raises(SpecError, match=rf"{kind}\[0\].*it brings '.*oracle.*', of the task's oracle or reference"):
+        planned(file)
+
+
+def test_what_solves_a_task_is_not_brought_to_its_sessions(tmp_path: Path) -> None:
+    file = a_sweep_that_brings(
+        tmp_path, "copies: [{source: node_modules, target: x}]\n    reference: node_modules/left"
+    )
+    with pytest.raises(SpecError, match=r"it brings '.*node_modules/left', of the task's oracle or reference"):
         planned(file)
 
 
