@@ -19,7 +19,7 @@ class Guarded:
     overlaid: frozenset[str] = frozenset()
     """The files that the sweep's arms lay over the workspace, of all of them: the arms' cells then fail alike."""
     linked: frozenset[str] = frozenset()
-    """Where the links to the task's dependencies stand."""
+    """Where the links to the task's dependencies, and to what its builds made, stand."""
     hidden: frozenset[str] = frozenset()
     """The digests of what is in the oracle's files."""
     hidden_globs: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ def guarded(task: Task, arms: Iterable[Arm], blobs: BlobStore) -> Guarded:
     hidden = () if task.oracle.files is None else contents(blobs.get(task.oracle.files)).values()
     return Guarded(
         overlaid=frozenset(path for digest in overlays for path in contents(blobs.get(digest))),
-        linked=frozenset(one.target for one in task.dependencies),
+        linked=frozenset((*(one.target for one in task.dependencies), *(one.place for one in task.builds))),
         hidden=frozenset(hidden) - {_NOTHING},
         hidden_globs=task.snapshot.hidden,
     )

@@ -2,7 +2,9 @@
 
 from hashlib import sha256
 
-from worker.staging.setup import Guarded
+from farm.adapters.memory.store import MemoryBlobs
+from farm.model import Build, Dependency, Digest, OracleSpec, Snapshot, Task
+from worker.staging.setup import Guarded, guarded
 from worker.trees.scan import Entry, EntryKind, Tree, changes_between
 
 
@@ -28,3 +30,19 @@ def test_what_is_hidden_may_not_come_back_by_name_or_by_content() -> None:
     assert problem(guarded, a_tree(new="n")) is None
     assert "'new', which is one of the oracle's hidden files" in str(problem(guarded, a_tree(new="answer")))
     assert "'hidden', which the task's repository hides" in str(problem(guarded, a_tree(hidden="x")))
+
+
+def test_the_links_to_dependencies_and_to_what_was_built_are_guarded() -> None:
+    digest = Digest("a" * 64)
+    task = Task(
+        id="fix",
+        snapshot=Snapshot(commit="a" * 40, tree=digest, size_bytes=1),
+        prompt=digest,
+        dependencies=(Dependency(files=digest, target="node_modules"),),
+        builds=(
+            Build(name="lib", argv=("make",), output="dist"),
+            Build(name="docs", argv=("make",), output="out", target="docs"),
+        ),
+        oracle=OracleSpec(kind="command"),
+    )
+    assert guarded(task, (), MemoryBlobs()).linked == {"node_modules", "dist", "docs"}
