@@ -49,10 +49,16 @@ RelativePath = Annotated[str, StringConstraints(max_length=1024), AfterValidator
 """A path or glob below a root: no leading slash, no '..'."""
 
 
+_MOST_NAME_BYTES = 255
+
+
 def _plain(text: str) -> str:
     parts = text.split("/")
     if any(part in {"", "."} or part.lower() == ".git" for part in parts):
         raise ValueError(f"{text!r} is not a plain path inside the workspace; drop '.', '//', a final '/' and any .git")
+    for part in parts:
+        if len(part.encode()) > _MOST_NAME_BYTES:
+            raise ValueError(f"{part[:40]!r}… is a name of more than {_MOST_NAME_BYTES} bytes, which no disk holds")
     return text
 
 

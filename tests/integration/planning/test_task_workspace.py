@@ -87,6 +87,7 @@ def test_packages_with_a_cache_of_vites_get_an_empty_place_for_it(tmp_path: Path
         ("dependencies: [{source: node_modules, target: ../x}]", "is not a relative path"),
         ("dependencies: [{source: node_modules, target: .git/x}]", "is not a plain path"),
         ("dependencies: [{source: node_modules, target: x/}]", "is not a plain path"),
+        (f"dependencies: [{{source: node_modules, target: x/{'é' * 128}}}]", "a name of more than 255 bytes"),
         ("dependencies: [{source: ../oracle, base: repository, target: x}]", "is not inside the repository"),
         (
             "builds: [{name: lib, argv: [make], output: a.txt}]",
