@@ -12,7 +12,7 @@ demo: $(VENV)/.runtime
 test: $(VENV)/.dev
 	-sh ops/agents.sh .farm/agents/    # without them their live tests are skipped at home, and fail in CI
 	-sh ops/vitest.sh .farm/vitest      # likewise
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadgroup
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
