@@ -8,8 +8,8 @@ the workspace that a build runs in. One that failed is not tried again on this h
 from dataclasses import dataclass, field
 
 from farm.errors import IntegrityError, SpecError
-from farm.model import Build, Dependency, Derived, Digest, build_lock, canonical_json, parse_record
-from farm.model.keys import derived_key
+from farm.model import Build, Dependency, Derived, Digest, SweepId, build_lock, canonical_json, parse_record
+from farm.model.keys import derived_key, open_key
 from sandbox.errors import SandboxUnhealthyError
 from worker.cell.attempt import Attempt
 from worker.cell.boxes import Boxes, CheckPlan
@@ -88,7 +88,7 @@ class Builds:
             job.pulse.check()
             self.ports.clock.sleep(_WAIT_S)
 
-        sweep = job.attempt.claimed.ticket.sweep
+        sweep = self._run_of(job.attempt.claimed.ticket.sweep)
         with build_site(self.yard.ground.builds, lock, wait) as site:
             failed = site.failure(sweep)
             if failed is not None:
@@ -98,6 +98,11 @@ class Builds:
             except _BuildError as error:
                 site.fail(sweep, recordable(str(error)))
                 raise
+
+    def _run_of(self, sweep: SweepId) -> str:
+        """Name a sweep by its opening, too: one of the same name in another store, or an earlier one, is another."""
+        opening = self.ports.truth.records.read(open_key(sweep))
+        return sweep if opening is None else f"{sweep} {Digest.of(opening)}"
 
     def _made(self, lock: Digest, build: Build, job: BuildJob) -> Digest:
         owner = Ownership(*self.ports.sandbox.owner(self.place.slot))

@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from farm.model import Digest, SweepId
+from farm.model import Digest
 from sandbox.locks import try_lock
 
 _WILD = re.compile(r"\*|\?|\[[^\]]*\]")
@@ -20,15 +20,15 @@ class BuildSite:
 
     note: Path
 
-    def failure(self, sweep: SweepId) -> str | None:
-        """Say how the build failed here in that sweep; None: it did not."""
+    def failure(self, sweep: str) -> str | None:
+        """Say how the build failed here in that run of a sweep; None: it did not."""
         try:
             told = json.loads(self.note.read_bytes())
         except (OSError, ValueError):  # nothing, or no whole note
             return None
         return told["detail"] if isinstance(told, dict) and told.get("sweep") == sweep else None
 
-    def fail(self, sweep: SweepId, detail: str) -> None:
+    def fail(self, sweep: str, detail: str) -> None:
         """Note it for the sweep's other cells on this host."""
         self.note.write_text(json.dumps({"sweep": sweep, "detail": detail}))
 

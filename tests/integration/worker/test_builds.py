@@ -23,7 +23,7 @@ from farm.model import (
     canonical_json,
     parse_record,
 )
-from farm.model.keys import derived_key, outcome_key
+from farm.model.keys import derived_key, open_key, outcome_key
 from sandbox.backends.bubblewrap import Bubblewrap
 from tests.builders.worker.doubles import HookedRecords, HookedSandbox, breaks_at
 from tests.builders.worker.farm import Farm, a_tar, says
@@ -211,6 +211,19 @@ def test_case_57_a_failed_build_is_not_tried_again_for_the_sweeps_other_cells_on
     assert body is not None
     again = fault_of(parse_record(Outcome, body, "the second cell's outcome"))
     assert again == (kind, f"{first} (it is not tried again on this host in this sweep)")
+
+
+def test_a_sweep_of_the_same_name_that_was_opened_anew_tries_a_failed_build_again(
+    building: Make, run: Run, work_root: Path
+) -> None:
+    failing = building(a_build("test -e /cell/ws/none || exit 1"))
+    failing.records.create(open_key(failing.sweep), b"yesterday, in another store")
+    run(failing)
+    again = building(*failing.plan.tasks[0].builds)
+    again.records.create(open_key(again.sweep), b"today")
+    run(again)
+    assert (again.sweep, again.root) == (failing.sweep, work_root)
+    assert "not tried again" not in fault_of(again.outcome())[1]
 
 
 def test_a_build_that_its_host_could_not_start_is_the_hosts_fault_and_made_at_the_next_attempt(
