@@ -18,7 +18,7 @@ from worker.kept import Kept
 from worker.session import dependency_path
 from worker.staging.additions import fetch
 from worker.staging.placing import place_once
-from worker.staging.using import use
+from worker.staging.using import condemn, use
 from worker.trees.scan import Tree, listing
 
 _MOST_MARKS = 64
@@ -98,10 +98,18 @@ def mark_of(folder: Path) -> str:
     return whole.hexdigest()
 
 
+def _is_as_it_was(one: Laid) -> bool:
+    try:
+        return mark_of(one.source) == one.mark
+    except FileNotFoundError:  # another cell has found it changed
+        return False
+
+
 def ensure_untouched(laid: tuple[Laid, ...], before: Tree, after: Tree | None) -> None:
     """Raise IntegrityError when a session changed a dependency, or the link to one where there is a tree to look at."""
     for one in laid:
-        if mark_of(one.source) != one.mark:
+        if not _is_as_it_was(one):
+            condemn(one.source)
             raise IntegrityError(f"the dependency at {one.target!r} changed while the sessions ran: its copy is void")
         if after is not None and before.entries.get(one.target) != after.entries.get(one.target):
             raise IntegrityError(
