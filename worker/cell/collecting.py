@@ -43,4 +43,6 @@ def _keep_patch(
         remove_tree(scratch)
     if found.patch is not None:
         attempt.keeper.keep("patch", "text/x-diff", found.patch.body, truncated=found.patch.truncated)
-    return found.churn
+    if beginning.uncounted.isdisjoint(changes.paths):
+        return found.churn
+    return found.churn.model_copy(update={"added_lines": None, "removed_lines": None, "binary_files": None})

@@ -16,6 +16,8 @@ class Beginning:
     tree: Tree
     repository: Path
     """Of ours: its main has these files."""
+    uncounted: frozenset[str] = frozenset()
+    """But for those that git can't take."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,5 +44,4 @@ class SetUp:
         if problem is not None:
             raise SpecError(problem)
         repository = self.boxes.folder.scratch()
-        add_to(found.repository, workspace, changes, repository)
-        return Beginning(left, repository)
+        return Beginning(left, repository, add_to(found.repository, workspace, changes, repository))

@@ -53,18 +53,21 @@ class Difference:
     churn: Churn
 
 
-def add_to(repository: Path, workspace: Path, changes: Changes, target: Path) -> None:
+def add_to(repository: Path, workspace: Path, changes: Changes, target: Path) -> frozenset[str]:
     """Make `target` a repository whose main is that of `repository` with `changes`, as `workspace` has them now.
 
-    It borrows the objects of `repository`, which must stay. Raises TreeError when git fails.
+    It borrows the objects of `repository`, which must stay. Gives the paths that git can't take, as in a patch. Raises
+    TreeError when git fails.
     """
     git = _repository(repository, target)
     (target / "objects/info").mkdir(mode=0o700)
     (target / "objects/info/alternates").write_text(f"{repository / 'objects'}\n")
     with Beneath(workspace) as folder:
-        git.feed(("fast-import", "--quiet", "--done"), _Story(_outside_of_repositories(changes)).told(folder))
+        story = _Story(_outside_of_repositories(changes))
+        git.feed(("fast-import", "--quiet", "--done"), story.told(folder))
     tip = (target / "refs/heads/after").read_text().strip()
     (target / "packed-refs").write_text(f"{tip} refs/heads/main\n")
+    return frozenset(story.left_out)
 
 
 def difference_of(
@@ -134,7 +137,7 @@ class _Story:
     """The changes as a stream for git fast-import, file by file."""
 
     changes: Changes
-    left_out: int = 0
+    left_out: list[str] = field(default_factory=list)
     _room: int = _MOST_BYTES
     _left: dict[str, Digest] = field(default_factory=dict)
     """What each file was left as; one that was removed is not in it."""
@@ -160,7 +163,7 @@ class _Story:
             self._room -= status.st_size
             mode, body = (b"100755" if status.st_mode & 0o100 else b"100644"), _read(folder.file(path))
         else:
-            self.left_out += 1
+            self.left_out.append(path)
             return
         self._left[path] = Digest.of(mode + body)
         yield b"M %s inline %s\ndata %d\n" % (mode, _quoted(path), len(body))

@@ -61,6 +61,16 @@ def test_a_setup_that_fails_is_the_tasks_fault_and_no_session_runs(farm: Make, r
     assert cell.leftovers() == []
 
 
+def test_lines_of_what_was_too_large_when_it_was_set_up_are_unknown(farm: Make, run: Run) -> None:
+    edits = {"run": {"command": "echo short >large", "must_succeed": True}}
+    cell = farm(edits, task=shell("seq 2000000 >large"))
+    run(cell)
+    evidence = cell.outcome().evidence
+    assert evidence is not None, cell.outcome().fault
+    assert evidence.churn is not None
+    assert (evidence.churn.files, evidence.churn.added_lines, evidence.churn.removed_lines) == (1, None, None)
+
+
 def test_case_34_a_setup_that_fails_with_nothing_on_stderr_is_told_by_the_end_of_its_output(
     farm: Make, run: Run
 ) -> None:

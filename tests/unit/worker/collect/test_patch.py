@@ -8,7 +8,7 @@ from tempfile import mkdtemp
 import pytest
 
 from farm.model import Churn
-from worker.collect.patch import MOST_PATCH_BYTES, Difference, Patch, difference_of
+from worker.collect.patch import MOST_PATCH_BYTES, Difference, Patch, add_to, difference_of
 from worker.trees.copying import Ownership, copy_tree
 from worker.trees.git import commit_everything
 from worker.trees.scan import changes_between, listing, scan
@@ -99,6 +99,14 @@ def test_what_is_too_large_is_left_out(template: Path, workspace: Path) -> None:
     assert patch is not None
     assert b"huge" not in patch.body
     assert b"+two" in patch.body
+
+
+def test_what_a_base_could_not_take_is_named(template: Path, workspace: Path, tmp_path: Path) -> None:
+    with (workspace / "huge").open("wb") as file:
+        file.truncate(1 << 24)
+    (workspace / "a.txt").write_text("two\n")
+    changes = changes_between(scan(template), scan(workspace))
+    assert add_to(template / ".git", workspace, changes, tmp_path / "more") == {"huge"}
 
 
 def test_churn_counts_files_lines_and_binary_files(template: Path, workspace: Path) -> None:
