@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from farm.errors import SpecError
-from farm.model import ProcessExit, SessionReport
+from farm.model import ExitKind, ExitReason, ProcessExit, SessionReport
 from sandbox.spec import Bind, Door, Stream
+from worker.agents.tail import Tail
 from worker.cell.attempt import Attempt
 from worker.cell.boundary import Boundary
 from worker.cell.boxes import Boxes, SessionBox, disk_limit, process_exit
@@ -19,10 +20,12 @@ from worker.cell.pulse import Pulse
 from worker.collect.outputs import take_artifact
 from worker.collect.streams import RawStreams
 from worker.phases import FREE, ArtifactPlace, Phase, PhaseEnd, PhaseError
-from worker.session import DOOR_PORT, Agent, Launch, SessionRequest, StreamParser, asset_path
+from worker.session import DOOR_PORT, Agent, Launch, SessionRequest, asset_path
 from worker.trees.copying import Ownership, give
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
+_UNEXPLAINED = frozenset({ExitReason.CRASHED, ExitReason.STREAM_INVALID})
+_MOST_LAST_BYTES = 8192
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +85,9 @@ class CellSessions:
         parser = agent.parser(name)
         self.attempt.narration.follow(name, parser)
         with self.doors.open(name, launch.models, wire) as door:
-            ended = self._run(name, _Started(agent, launch, parser, phase), door)
-        report = parser.finish(ended)
+            streams = RawStreams(self.boxes.folder.path, name, parser.feed)
+            ended = self._run(_Started(agent, launch, streams, phase), door)
+        report = with_last_words(parser.finish(ended), streams)
         return report if door is None else with_door(report, door.traffic.report())
 
     def _make_room(self, name: str, phase: Phase, artifact: ArtifactPlace) -> None:
@@ -110,15 +114,14 @@ class CellSessions:
             )
         self.names.add(name)
 
-    def _run(self, name: str, started: "_Started", door: SessionDoor | None) -> ProcessExit:
-        folder, launch = self.boxes.folder, started.launch
+    def _run(self, started: "_Started", door: SessionDoor | None) -> ProcessExit:
+        folder, launch, streams = self.boxes.folder, started.launch, started.streams
         try:
             home, tmp = folder.new_home(), folder.new_tmp()
             lay_home_files(launch, home, folder.owner)
         except OSError as error:
             # An earlier session used the disk up: that this one can't start is the arm's doing.
             return disk_limit(folder.disk_of(folder.workspace), error)
-        streams = RawStreams(folder.path, name, started.parser.feed)
         way_out = None if door is None else Door(door.socket, DOOR_PORT)
         beside = (*self.doors.program(started.agent.program), *self._assets(launch))
         box = SessionBox(launch, home, self.cast.task.limits, beside, way_out, tmp, started.phase.is_writable)
@@ -140,8 +143,19 @@ class CellSessions:
 class _Started:
     agent: Agent
     launch: Launch
-    parser: StreamParser
+    streams: RawStreams
     phase: Phase
+
+
+def with_last_words(report: SessionReport, streams: RawStreams) -> SessionReport:
+    """Tell how the output of a session ended that failed by its exit code, where no event and no stderr says why."""
+    if report.exit.kind is not ExitKind.EXITED or report.exit.is_zero or report.reason not in _UNEXPLAINED:
+        return report
+    tail = Tail()
+    tail.feed(streams.end_of_stdout(_MOST_LAST_BYTES))
+    if tail.text is None or tail.text in (report.problem or ""):
+        return report
+    return report.model_copy(update={"problem": f"{report.problem}; its output ends: {tail.text}"})
 
 
 def lay_home_files(launch: Launch, home: Path, owner: Ownership) -> None:

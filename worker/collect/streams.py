@@ -42,6 +42,15 @@ class RawStreams:
             if path.exists():
                 _keep(keeper, _Said(self._name, stream, path.read_bytes(), stream in cut))
 
+    def end_of_stdout(self, most_bytes: int) -> bytes:
+        """Read the end of standard output where it is all that was said: empty where standard error has words."""
+        out, error = (self._paths[stream] for stream in (Stream.STDOUT, Stream.STDERR))
+        if error.exists() or not out.exists():
+            return b""
+        with out.open("rb") as file:
+            file.seek(max(file.seek(0, os.SEEK_END) - most_bytes, 0))
+            return file.read(most_bytes)
+
     def close(self) -> None:
         for descriptor in self._open.values():
             os.close(descriptor)
