@@ -4,6 +4,7 @@ from pathlib import Path
 
 from farm.model import Scope, ScopeFinding, Task, WorkspaceMode, matches_any
 from worker.cell.left import BrokenBound, Left, look_at
+from worker.trees.errors import TreeLimit
 from worker.trees.scan import Check, Entry, EntryKind, Tree, changes_between, shown
 
 _MOST_LISTED = 200
@@ -16,10 +17,12 @@ def scope_finding(task: Task, before: Tree, left: Left, workspace: Path, check: 
     that breaks a bound of ours is out of any scope: nobody can say what was changed in it.
     """
     first = _broken(before, left, task.scope)
-    can_differ = task.oracle.workspace is WorkspaceMode.WRITABLE and isinstance(left, Tree)
-    second = _broken(before, look_at(workspace, check), task.scope) if can_differ else first
+    if task.oracle.workspace is not WorkspaceMode.WRITABLE or isinstance(left, BrokenBound):
+        return ScopeFinding(before_oracle=first, after_oracle=first)
+    after = look_at(workspace, check)
+    second = _broken(before, after, task.scope)
     if not task.oracle.keep_output:
-        second = _hushed(second, first)
+        second = _hushed(second, first) if isinstance(after, Tree) else (_hushed_bound(after),)
     return ScopeFinding(before_oracle=first, after_oracle=second)
 
 
@@ -32,6 +35,11 @@ def _hushed(second: tuple[str, ...], first: tuple[str, ...]) -> tuple[str, ...]:
     named = tuple(line for line in second if line in first)
     more = len(second) - len(named)
     return (*named, f"{more} more, since the oracle ran") if more else named
+
+
+def _hushed_bound(broken: BrokenBound) -> str:
+    """Tell a bound in our own words, and not where it was broken."""
+    return broken.limit if broken.limit is TreeLimit.UNREADABLE else broken.told
 
 
 def out_of_scope(before: Tree, after: Tree, scope: Scope) -> tuple[str, ...]:
