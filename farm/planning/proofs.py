@@ -63,7 +63,7 @@ def plan_proofs(path: Path, chosen: Sequence[str], blobs: BlobStore, plugins: Pl
         name=plan.name,
         farm_version=plan.farm_version,
         tasks=tasks,
-        arms=(*nothing.values(), *references.values()),
+        arms=(*nothing.values(), *references.values(), *_overlaid(plan, source)),
         trials=TIMES,
         cells=tuple(
             cell for task in tasks for cell in _cells(task.id, nothing[_is_review(task)], references.get(task.id))
@@ -72,6 +72,15 @@ def plan_proofs(path: Path, chosen: Sequence[str], blobs: BlobStore, plugins: Pl
         retry=plan.retry,
         breaker=BreakerPolicy(streak=0),
     )
+
+
+def _overlaid(plan: Plan, source: "_Source") -> Iterator[Arm]:
+    """Make arms without a cell, of the person's overlays: a task's setup is held to what those bring."""
+    if all(task.setup is None for task in plan.tasks):
+        return
+    overlays = (arm.overlay for arm in plan.arms if arm.overlay is not None)
+    for number, overlay in enumerate(overlays, start=1):
+        yield _nothing(source, is_review=False).model_copy(update={"name": f"overlaid-{number}", "overlay": overlay})
 
 
 def _heard(task: Task) -> Task:

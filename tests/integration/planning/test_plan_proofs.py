@@ -56,6 +56,18 @@ def test_the_tasks_are_the_sweeps_own_and_nothing_that_costs_is_there(tmp_path: 
     assert (plan.gates, plan.windows, plan.breaker.streak) == ((), (), 0)
 
 
+def test_a_setup_is_held_to_what_the_sweeps_arms_lay_over_its_workspace(tmp_path: Path) -> None:
+    file = with_reference(tmp_path)
+    file.write_text(
+        file.read_text().replace("    prompt: Do more.\n", "    prompt: Do more.\n    setup: {argv: [make]}\n")
+    )
+    plan, (_, fresh) = proofs(file), planned(file).arms
+    (overlaid,) = (arm for arm in plan.arms if arm.overlay is not None)
+    assert overlaid.overlay == fresh.overlay
+    assert overlaid.agent.name == "scripted"
+    assert overlaid.name not in {cell.arm for cell in plan.cells}
+
+
 def test_a_reference_is_brought_as_the_arms_asset_and_laid_by_its_script(tmp_path: Path) -> None:
     blobs = MemoryBlobs()
     plan = proofs(with_reference(tmp_path), blobs=blobs)
