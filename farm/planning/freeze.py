@@ -35,6 +35,7 @@ from farm.planning.brought import Places, bring, store
 from farm.planning.cells import Ordering, order_cells
 from farm.planning.durations import Durations
 from farm.planning.expanded import Expanded
+from farm.planning.exposed import exposed_oracles
 from farm.planning.guidance import guidance_problems
 from farm.planning.inputs import ArmInput, Gathering, OverlayInput, TaskInput
 from farm.planning.laying import Laid, overlay_problems
@@ -112,7 +113,7 @@ def _gather(spec: SweepSpec, asked: tuple[TaskSpec, ...], folder: Path, plugins:
     prices = None if spec.prices is None else gathering.prices(spec.prices)
     durations = None if spec.durations is None else gathering.durations(spec.durations)
     gathering.sandbox(spec.sandbox)
-    problems = [*cross_checks(spec), *_nothing_asked(spec, asked), *gathering.problems]
+    problems = [*cross_checks(spec), *exposed_oracles(spec, folder), *_nothing_asked(spec, asked), *gathering.problems]
     problems += [] if problems else narrow_windows(planned, _limits_s(planned, _whole(arms), durations))
     if problems:
         raise ProblemsError(problems)

@@ -150,7 +150,9 @@ def test_an_arm_whose_agent_can_not_do_what_its_programs_phases_ask_is_refused(t
 
 
 def test_an_arm_brings_the_assets_that_its_agents_options_name(tmp_path: Path) -> None:
-    arm = "agent: {kind: served}\n    assets: {other: oracle, tools: oracle}"
+    (tmp_path / "kit").mkdir()
+    (tmp_path / "kit/tool").write_text("x")
+    arm = f"agent: {{kind: served}}\n    assets: {{other: {tmp_path}/kit, tools: {tmp_path}/kit}}"
     assert set(planned(a_sweep(tmp_path / "one", SWEEP.replace("agent: {kind: robot}", arm, 1))).arms[0].assets) == {
         "other",
         "tools",
@@ -160,6 +162,12 @@ def test_an_arm_brings_the_assets_that_its_agents_options_name(tmp_path: Path) -
     said = refused(a_sweep(tmp_path / "two", lacking))
     assert words in said
     assert said.endswith("It brings: other, more")
+
+
+def test_an_arm_that_brings_what_judges_a_task_is_refused(tmp_path: Path) -> None:
+    arm = "agent: {kind: robot}\n    assets: {kit: oracle}"
+    said = refused(a_sweep(tmp_path, SWEEP.replace("agent: {kind: robot}", arm, 1)))
+    assert "arms[0].assets.kit: 'oracle' holds files of the oracle of task 'bug'" in said
 
 
 def test_a_gates_policy_is_pinned(tmp_path: Path) -> None:
