@@ -253,7 +253,7 @@ def test_case_81_sessions_at_one_time_are_told_apart_by_their_doors_and_by_nothi
             together.wait()
             for _ in range(number):
                 at.guest.ask(PATHS[Wire.ANTHROPIC], asking(Wire.ANTHROPIC, streams=False), claims)
-            return at.door.report().ends.get(RequestEnd.ANSWERED, 0)
+        return at.door.report().ends.get(RequestEnd.ANSWERED, 0)
 
     with providing(whole(Wire.ANTHROPIC)) as provider, ThreadPoolExecutor(len(several)) as pool:
         assert list(pool.map(ask, several, [provider.url] * len(several))) == list(several)
