@@ -10,7 +10,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field, JsonValue, ValidationError
+from pydantic import Field, JsonValue
 
 from farm.errors import SpecError
 from farm.model import (
@@ -28,9 +28,10 @@ from farm.model import (
     TaskSpec,
     Value,
 )
-from farm.planning import complaints, yaml_tree
+from farm.planning import yaml_tree
 from farm.planning.expanded import Expanded
 from farm.planning.inputs import resolve_instructions
+from farm.planning.preset_options import preset_options
 from farm.planning.problems import Problem, ProblemsError
 
 NAME = "overlay-v4"
@@ -81,7 +82,7 @@ class Family(Value):
 
 def expand(spec: SweepSpec, folder: Path) -> Expanded:
     """Write the fixture out around the person's two arms; raise ProblemsError where they don't fit it."""
-    options = _options(spec)
+    options = preset_options(spec, Options)
     problems = [*_fixed(spec), *_arms(spec)]
     if problems:
         raise ProblemsError(problems)
@@ -91,15 +92,6 @@ def expand(spec: SweepSpec, folder: Path) -> Expanded:
         has_cells=unsupported is None,
         has_plain_repositories=True,
     )
-
-
-def _options(spec: SweepSpec) -> Options:
-    given = {} if spec.preset is None else spec.preset.options
-    try:
-        return Options.model_validate(given)
-    except ValidationError as error:
-        found = complaints.problems(error, {(name,): 0 for name in given}, Options)
-        raise ProblemsError(Problem(("preset", *problem.loc), problem.text) for problem in found) from None
 
 
 def _fixed(spec: SweepSpec) -> Iterator[Problem]:

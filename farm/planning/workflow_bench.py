@@ -10,13 +10,14 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field, JsonValue, TypeAdapter, ValidationError
+from pydantic import Field, JsonValue, TypeAdapter
 
 from farm.errors import SpecError, did_you_mean
 from farm.model import ArmRole, ArmSpec, Guidance, Name, OverlaySpec, PluginSpec, RelativePath, SweepSpec, Value
-from farm.planning import complaints, yaml_tree
+from farm.planning import yaml_tree
 from farm.planning.expanded import Expanded
 from farm.planning.folder import folder_paths
+from farm.planning.preset_options import preset_options
 from farm.planning.problems import Problem, ProblemsError
 
 NAME = "workflow-bench"
@@ -107,7 +108,7 @@ class Pattern(Value):
 
 def expand(spec: SweepSpec, folder: Path) -> Expanded:
     """Write the picked arms out before the person's own; raise ProblemsError where they don't fit together."""
-    options = _options(spec)
+    options = preset_options(spec, Options)
     patterns = known_arms()
     names = _picked(options, patterns, folder)
     arms = tuple(_arm(name, patterns[name], options) for name in names)
@@ -125,15 +126,6 @@ def known_arms() -> Mapping[str, Pattern]:
 def _inherited(entries: Mapping[str, dict[str, JsonValue]], name: str) -> dict[str, JsonValue]:
     entry = entries[name]
     return entry if "like" not in entry else {**entries[str(entry["like"])], **entry}
-
-
-def _options(spec: SweepSpec) -> Options:
-    given = {} if spec.preset is None else spec.preset.options
-    try:
-        return Options.model_validate(given)
-    except ValidationError as error:
-        found = complaints.problems(error, {(name,): 0 for name in given}, Options)
-        raise ProblemsError(Problem(("preset", *problem.loc), problem.text) for problem in found) from None
 
 
 def _picked(options: Options, patterns: Mapping[str, Pattern], folder: Path) -> tuple[str, ...]:

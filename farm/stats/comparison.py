@@ -1,18 +1,15 @@
 """Two arms of one table of trials, compared in every way that its numbers allow."""
 
-import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from statistics import mean
 
 from farm.stats.bootstrap import Bootstrap, Pcg64, cluster_bootstrap
 from farm.stats.mcnemar import McNemar, mcnemar
 from farm.stats.paired import PairedDifference, Runs, paired_difference
 from farm.stats.sign_flip import SignFlip, sign_flip
-
-_FINEST = 10**9
-"""Where the tasks' differences have no common denominator up to it, they are taken to nine decimals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +45,7 @@ def compare(trials: Iterable[Trial], left: str, right: str, seed: int = 0) -> Co
 
     Each estimand, denominator and variant is that of the function of the same name in `farm.stats`: all of them weigh
     the tasks that both arms have the same, whatever their number of runs, but McNemar's, which pairs runs by their
-    trial. The bootstrap draws the tasks in alphabetical order, by PCG64 from `seed`. The sign flip's whole numbers are
-    the tasks' differences times their smallest common denominator.
+    trial. The bootstrap draws the tasks in alphabetical order, by PCG64 from `seed`.
     """
     runs: dict[str, dict[str, list[Trial]]] = {left: defaultdict(list), right: defaultdict(list)}
     for one in trials:
@@ -66,11 +62,11 @@ def compare(trials: Iterable[Trial], left: str, right: str, seed: int = 0) -> Co
         right=right,
         left_runs=sum(len(runs[left][task]) for task in both),
         right_runs=sum(len(runs[right][task]) for task in both),
-        left_mean=float(sum((_mean(runs[left][task]) for task in both), Fraction(0)) / len(both)),
-        right_mean=float(sum((_mean(runs[right][task]) for task in both), Fraction(0)) / len(both)),
+        left_mean=float(mean(_mean(runs[left][task]) for task in both)),
+        right_mean=float(mean(_mean(runs[right][task]) for task in both)),
         difference=found,
         bootstrap=drawn,
-        sign_flip=sign_flip(_whole(differences), seed),
+        sign_flip=sign_flip(differences, seed),
         mcnemar=_mcnemar([run for task in both for run in runs[left][task]], runs[right]),
     )
 
@@ -80,12 +76,7 @@ def _floats(runs: Mapping[str, Sequence[Trial]]) -> Runs:
 
 
 def _mean(runs: Sequence[Trial]) -> Fraction:
-    return sum((one.outcome for one in runs), Fraction(0)) / len(runs)
-
-
-def _whole(differences: Sequence[Fraction]) -> list[int]:
-    common = math.lcm(*(one.denominator for one in differences))
-    return [round(one * min(common, _FINEST)) for one in differences]
+    return mean(one.outcome for one in runs)
 
 
 def _mcnemar(lefts: Sequence[Trial], rights: Mapping[str, Sequence[Trial]]) -> McNemar | None:

@@ -4,12 +4,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 _MOST_ENUMERATED = 20
 _MOST_SUM = 1_000_000
+_FINEST = 10**9
+_LARGEST = 2**60
+"""Sums of so much stay in 64 bits."""
 _DRAWS = 200_000
 _DRAWS_AT_ONCE = 10_000
 
@@ -37,11 +41,12 @@ class SignFlip:
     """Of `p_value`; 0 when it is exact."""
 
 
-def sign_flip(differences: Sequence[int], seed: int = 0) -> SignFlip:
+def sign_flip(differences: Sequence[Fraction | int], seed: int = 0) -> SignFlip:
     """Test whether two arms do equally well, task by task, in both directions at once.
 
-    `differences` holds one whole number a task: the sum over its trials of left minus right (for a mean, the mean
-    times the number of trials, which must be the same for each task). Hypothesis: each task's difference is as likely
+    `differences` holds one number a task: the mean, or the sum, over its trials of left minus right. They are taken in
+    units of their smallest common denominator, so that ties are ties; of 1e-9 where that is finer, and of what keeps
+    their sum below 2**60 where they are larger. Hypothesis: each task's difference is as likely
     with either sign. Statistic: their sum, so the tasks weigh the same. Denominator: all tasks; those without a
     difference change no sum and need no enumeration. Variant: the randomisation test of Fisher (1935, The Design of
     Experiments, section 21) over all sign assignments, those that tie with what was seen counting as extreme. Exact
@@ -49,8 +54,9 @@ def sign_flip(differences: Sequence[int], seed: int = 0) -> SignFlip:
     the assignments of each sum). Above both, 200,000 assignments are drawn by PCG64 from `seed`, what was seen counts
     as one of them (Phipson and Smyth 2010, Stat. Appl. Genet. Mol. Biol. 9, 39), and the standard error is told.
     """
-    sizes = np.array([abs(one) for one in differences if one != 0], dtype=np.int64)
-    seen, count = abs(sum(differences)), len(sizes)
+    whole = _whole(differences)
+    sizes = np.array([abs(one) for one in whole if one != 0], dtype=np.int64)
+    seen, count = abs(sum(whole)), len(sizes)
     if count <= _MOST_ENUMERATED:
         extreme = int((np.abs(_all_sums(sizes)) >= seen).sum())
     elif sizes.sum() <= _MOST_SUM:
@@ -59,6 +65,14 @@ def sign_flip(differences: Sequence[int], seed: int = 0) -> SignFlip:
         return _drawn(sizes, seen, len(differences), seed)
     assignments = 2**count
     return SignFlip(len(differences), count, assignments, extreme, extreme / assignments, Method.EXACT, 0.0)
+
+
+def _whole(differences: Sequence[Fraction | int]) -> list[int]:
+    exact = [Fraction(one) for one in differences]
+    common = min(math.lcm(*(one.denominator for one in exact)), _FINEST)
+    total = sum(abs(one) for one in exact) * common
+    unit = common if total <= _LARGEST else Fraction(_LARGEST * common) / total
+    return [round(one * unit) for one in exact]
 
 
 def _all_sums(sizes: NDArray[np.int64]) -> NDArray[np.int64]:

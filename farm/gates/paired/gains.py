@@ -1,5 +1,6 @@
 """What a candidate gained on each task: exact, over the runs that both arms measured."""
 
+import statistics
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -48,7 +49,7 @@ def gains(table: Table, pair: ArmPair, metric: str) -> Gains:
         missing.update(_reasons(both, values))
         if values[0] is not None and values[1] is not None:
             gained.setdefault(task, []).append(sign * (values[0] - values[1]))
-    by_task = {task.id: _mean(gained[task.id]) for task in table.plan.tasks if task.id in gained}
+    by_task = {task.id: statistics.mean(gained[task.id]) for task in table.plan.tasks if task.id in gained}
     return Gains(planned, sum(map(len, gained.values())), by_task, dict(sorted(missing.items())))
 
 
@@ -77,7 +78,3 @@ def _reasons(rows: Sequence[Row], values: Sequence[Fraction | None]) -> Iterator
             yield row.unsettled.value
         else:
             yield f"{row.fault.kind.value} fault" if row.fault is not None else "not measured"
-
-
-def _mean(values: Sequence[Fraction]) -> Fraction:
-    return sum(values, Fraction(0)) / len(values)

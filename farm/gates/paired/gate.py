@@ -1,6 +1,5 @@
 """The gate: each pair's test on tasks, all of them together under one alpha."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,9 +15,6 @@ from farm.model import ArmRole, Check, CloseReason, Decision
 from farm.stats.bootstrap import Pcg64, cluster_bootstrap
 from farm.stats.holm import holm
 from farm.stats.sign_flip import SignFlip, sign_flip
-
-_FINEST = 10**9
-"""Where the tasks' gains have no common denominator up to it, they are taken to nine decimals."""
 
 
 class PairedGate:
@@ -120,14 +116,9 @@ def _unmet(table: Table, pairs: Sequence[ArmPair], rules: PairedPolicy) -> str |
 def _compared(table: Table, pair: ArmPair, rules: PairedPolicy) -> _Compared:
     found = gains(table, pair, rules.metric)
     better, worse = (
-        _flip([gain - bound for gain in found.by_task.values()], rules.seed) for bound in (rules.bound, rules.floor)
+        sign_flip([gain - bound for gain in found.by_task.values()], rules.seed) for bound in (rules.bound, rules.floor)
     )
     return _Compared(pair, found, better, worse)
-
-
-def _flip(differences: Sequence[Fraction], seed: int) -> SignFlip:
-    common = min(math.lcm(*(one.denominator for one in differences)), _FINEST)
-    return sign_flip([round(one * common) for one in differences], seed)
 
 
 def _complete(table: Table) -> Check:
@@ -146,7 +137,7 @@ def _complete(table: Table) -> Check:
 def _control_checks(table: Table, control: ArmPair, rules: PairedPolicy) -> tuple[Check, ...]:
     """Ask the test of two arms that are the same; their difference is what noise alone makes."""
     found = gains(table, control, rules.metric)
-    p_value = _flip(list(found.by_task.values()), rules.seed).p_value
+    p_value = sign_flip(list(found.by_task.values()), rules.seed).p_value
     noise = None if found.mean is None else number(found.mean)
     alike = Check(
         name="controls-alike",

@@ -1,6 +1,5 @@
 """The effects between two parts, over the tasks that both have, in the plan's order."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -66,8 +65,7 @@ def _shares(trials: Trials, flag: Flag) -> dict[str, Fraction]:
 
 def _sign_flip(baseline: Trials, model: Trials) -> SignFlip:
     differences = _differences(baseline, model, lambda trial: trial.false_success)
-    common = math.lcm(*(one.denominator for one in differences.values()))
-    return sign_flip([int(one * common) for one in differences.values()])
+    return sign_flip(list(differences.values()))
 
 
 def _mcnemar(baseline: Trials, model: Trials) -> McNemar:

@@ -53,6 +53,17 @@ def test_beyond_twenty_tasks_the_sign_flip_is_still_exact() -> None:
     assert found.p_value == float(Fraction(extreme, 2**50))
 
 
+def test_tasks_with_unequal_numbers_of_trials_tie_where_doubles_would_not() -> None:
+    found = sign_flip([Fraction(1, 3), Fraction(2, 3), Fraction(-1), Fraction(1, 2), Fraction(-1, 2)])
+    assert (found.nonzero, found.p_value) == (5, 1.0)
+
+
+def test_numbers_past_64_bits_are_tested_all_the_same() -> None:
+    """Six tasks in one direction, whatever their unit."""
+    assert sign_flip([10**30 + n for n in range(6)]).p_value == 2 / 64
+    assert sign_flip([Fraction(10**15), Fraction(1, 7), *[10**15] * 4]).p_value == 2 / 64
+
+
 def test_where_it_can_only_draw_it_tells_how_far_off_it_may_be() -> None:
     differences = [100_000] * 24 + [-100_000] * 9
     found = sign_flip(differences, seed=3)

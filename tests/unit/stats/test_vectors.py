@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,7 @@ def test_mcnemar(given: dict[str, int], expected: dict[str, float]) -> None:
 @of_kind("task_sign_flip_exact")
 def test_sign_flip(given: dict[str, Any], expected: dict[str, float]) -> None:
     trials = given["perTaskTrials"]
-    found = sign_flip([round(one * trials) for one in given["taskDifferences"]])
+    found = sign_flip([Fraction(round(one * trials), trials) for one in given["taskDifferences"]])
     assert (found.tasks, found.nonzero) == (expected["taskCount"], expected["nonzeroTaskCount"])
     if found.nonzero:
         assert (found.assignments, found.extreme) == (expected["assignmentsEnumerated"], expected["asOrMoreExtreme"])
