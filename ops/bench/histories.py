@@ -47,6 +47,12 @@ def show(seed: int, bug: Bug | None) -> None:
     print(f"seed {seed}: {small}\n  {play(small, bug).told}")
 
 
+def tell(played: int, broken: int, first: int, wall_s: float) -> None:
+    """Print how far it is, about once a minute: a run that is cut short has said which seeds held."""
+    if played % (_BATCH * 64) == 0:
+        sys.stderr.write(f"{wall_s:.0f} s: seeds {first} to {first + played - 1}, {broken} broke a law\n")
+
+
 def main() -> int:
     """Play, print, and say by the exit code whether the laws held (or, with a bug, whether it was found)."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -66,6 +72,7 @@ def main() -> int:
             for done in pool.imap_unordered(partial(play_batch, bug), starts):
                 played, cpu_s = played + done.count, cpu_s + done.cpu_s
                 broken += done.broken
+            tell(played, len(broken), chosen.first, time.monotonic() - began_s)
     wall_s = time.monotonic() - began_s
     print(f"histories: {played} (seeds {chosen.first} to {chosen.first + played - 1})")
     print(f"violations: {len(broken)} histories broke a law; seeds {sorted(broken)[:20]}")
