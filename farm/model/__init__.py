@@ -98,6 +98,7 @@ from farm.model.spec import (
 )
 from farm.model.sums import known_sum
 from farm.model.task import (
+    ActionClass,
     Build,
     Command,
     CopiedAsset,
@@ -121,6 +122,7 @@ __all__ = [
     "MOST_PREVIEW",
     "NO_TOKENS",
     "REUSING",
+    "ActionClass",
     "Arm",
     "ArmCount",
     "ArmRole",

@@ -175,7 +175,7 @@ def cell_lock(plan: Plan, task: Task, arm: Arm) -> Digest:
         canonical_json(
             {
                 "farm_version": plan.farm_version,
-                "task": task.model_dump(mode="json", exclude={"label", "expensive"}),
+                "task": task.model_dump(mode="json", exclude={"label", "solvable", "expensive"}),
                 "arm": arm.model_dump(mode="json", exclude={"name", "role", "incumbent"}),
                 "metrics": [metric.model_dump(mode="json") for metric in plan.metrics],
                 "prices": plan.prices,

@@ -17,6 +17,9 @@ class CellOrder(StrEnum):
     """Task, then trial, then arm as written."""
     ROTATED = "rotated"
     """As task-major, the first arm of each block moving on by one, so that no arm is always first."""
+    DIAGONAL = "diagonal"
+    """As rotated, but each task's first block starts one arm further on than the one of the task before: the order of
+    a trial of a task is the same however many trials there are."""
     SEEDED = "seeded"
     """Blocks at random, and the arms of each at random: the same for the same seed."""
     PACKED = "packed"

@@ -17,7 +17,7 @@ from farm.model.limits import CheckLimits, Limits, Seconds
 from farm.model.metric import Metric
 from farm.model.names import Label, Name, PlainPath, RelativePath
 from farm.model.policy import BreakerPolicy, CellOrder, DispatchPolicy, RetryPolicy
-from farm.model.task import MOST_FOLDERS, Build, Command, Setup, WorkspaceMode
+from farm.model.task import MOST_FOLDERS, ActionClass, Build, Command, Setup, WorkspaceMode
 from farm.model.time_window import WindowText
 
 
@@ -122,6 +122,10 @@ class TaskSpec(Value):
     """Whose root file system its sessions, verify and oracle run in; the sweep's sandbox is docker then."""
     label: Name | None = None
     """What sort of task it is: trivial, cross-module, …; the report says, label by label, which arm does best."""
+    solvable: Annotated[bool, Field(strict=True)] = True
+    """False: nothing is right, and a session does well to say so."""
+    action: ActionClass | None = None
+    """What a session may do about it."""
     expensive: Annotated[bool, Field(strict=True)] = False
     """Planned only when asked for: `--expensive`."""
     reference: Annotated[ReferenceSpec | None, BeforeValidator(_as_files)] = None

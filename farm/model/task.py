@@ -115,6 +115,17 @@ class Scope(Value):
     """… each no larger than this, and nothing but regular files and folders."""
 
 
+class ActionClass(StrEnum):
+    """What a session may do about a task, and so what may be tried again."""
+
+    READ_ONLY = "read-only"
+    """Nothing is to be changed."""
+    REVERSIBLE = "workspace-reversible"
+    """Its workspace alone is changed, and thrown away afterwards."""
+    EXTERNAL = "external-or-non-idempotent"
+    """What is done may reach beyond the workspace, or not bear being done twice."""
+
+
 class Task(Value):
     """One problem, frozen."""
 
@@ -135,5 +146,9 @@ class Task(Value):
     """Whose root file system its sessions, verify and oracle run in; None: what the host has."""
     label: Name | None = None
     """What sort of task it is, for the report's routing table: trivial, cross-module, …"""
+    solvable: bool = True
+    """Whether anything is right; if not, right is to claim nothing."""
+    action: ActionClass | None = None
+    """None: nobody says."""
     expensive: bool = False
     """Whether it is planned only when asked for."""

@@ -21,6 +21,7 @@ def cross_checks(spec: SweepSpec) -> Iterator[Problem]:
     yield from _twice("metrics", "name", [metric.name for metric in spec.metrics])
     yield from _twice("gates", "kind", [gate.kind for gate in spec.gates])
     yield from _roles(spec)
+    yield from _unsolvable(spec)
     yield from _overlays(spec)
     yield from _assets(spec)
     yield from _containment(spec)
@@ -70,6 +71,13 @@ def _roles(spec: SweepSpec) -> Iterator[Problem]:
                 ("arms", index, "role"),
                 f"arm {arm.name!r} is a candidate without an incumbent; add an incumbent arm or change its role",
             )
+
+
+def _unsolvable(spec: SweepSpec) -> Iterator[Problem]:
+    for index, task in enumerate(spec.tasks):
+        if not task.solvable and task.reference is not None:
+            text = f"task {task.id!r} is not solvable, so nothing is its reference; drop one of the two fields"
+            yield Problem(("tasks", index, "reference"), text)
 
 
 def _overlays(spec: SweepSpec) -> Iterator[Problem]:

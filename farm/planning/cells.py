@@ -15,6 +15,8 @@ class Block:
     """The cells of one (task, trial): what is compared, and so is kept together in time."""
 
     number: int
+    diagonal: int
+    """The task's place in the sweep and the trial, counted together."""
     task: str
     trial: int
 
@@ -31,12 +33,15 @@ class Ordering:
 
 def order_cells(tasks: Sequence[str], arms: Sequence[str], trials: int, ordering: Ordering) -> Iterator[Cell]:
     """Yield every (task, arm, trial) once: block by block, but for a packed order, which starts the longest first."""
-    blocks = [Block(number, *one) for number, one in enumerate(product(tasks, range(1, trials + 1)))]
+    pairs = product(enumerate(tasks), range(1, trials + 1))
+    blocks = [Block(number, place + trial - 1, task, trial) for number, ((place, task), trial) in enumerate(pairs)]
     match ordering.order:
         case CellOrder.TASK_MAJOR:
             yield from _written(blocks, lambda _: arms)
         case CellOrder.ROTATED:
             yield from _written(blocks, lambda block: _rotated(arms, block.number % len(arms)))
+        case CellOrder.DIAGONAL:
+            yield from _written(blocks, lambda block: _rotated(arms, block.diagonal % len(arms)))
         case CellOrder.SEEDED:
             mixed = sorted(blocks, key=lambda block: _draw(ordering.seed, block.task, block.trial))
             yield from _written(mixed, lambda block: _mixed(arms, ordering.seed, block))

@@ -206,6 +206,8 @@ def _task(blobs: BlobStore, task: TaskSpec, read: TaskInput, snapshot: Snapshot)
         limits=task.limits,
         image=task.image,
         label=task.label,
+        solvable=task.solvable,
+        action=task.action,
         expensive=task.expensive,
     )
 

@@ -41,6 +41,11 @@ def test_one_arm_alone_may_be_an_incumbent_or_a_control() -> None:
         ({"tasks": []}, ("tasks",), "there is no task"),
         ({"arms": []}, ("arms",), "there is no arm"),
         ({"tasks": [TASK, TASK]}, ("tasks", 1, "id"), "'t' is already the id of tasks[0]"),
+        (
+            {"tasks": [TASK | {"solvable": False, "reference": "solution"}]},
+            ("tasks", 0, "reference"),
+            "task 't' is not solvable",
+        ),
         ({"arms": [OFF, ON, ON]}, ("arms", 2, "name"), "'on' is already the name of arms[1]"),
         ({"arms": [ON]}, ("arms", 0, "role"), "arm 'on' is a candidate without an incumbent"),
         ({"arms": [OFF, OFF | {"name": "b"}, ON]}, ("arms", 2), "say which of them arm 'on' is set against"),
