@@ -60,17 +60,19 @@ class OracleSource(PluginSpec):
 
 
 class ReferenceSpec(Value):
-    """What solves a task, for checking the task itself: files, a final answer, or both; no arm ever sees it."""
+    """What solves a task, for checking the task itself: files, a final answer, what goes; no arm ever sees it."""
 
     files: str | None = None
     """A folder, relative to the sweep file, laid over the workspace; of a review, the one that holds review.json."""
+    removes: tuple[RelativePath, ...] = ()
+    """What is deleted from the workspace."""
     answer: str | None = None
     """The final answer, where the oracle looks at that."""
 
     @model_validator(mode="after")
     def _holds_something(self) -> "ReferenceSpec":
-        if self.files is None and self.answer is None:
-            raise ValueError("a reference needs files, an answer, or both")
+        if self.files is None and self.answer is None and not self.removes:
+            raise ValueError("a reference needs files, an answer, or what it removes")
         return self
 
 

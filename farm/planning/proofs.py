@@ -117,8 +117,9 @@ def _nothing(source: _Source, *, is_review: bool) -> Arm:
 
 
 def _reference(name: str, wanted: ReferenceSpec, source: _Source, *, is_review: bool) -> Arm:
-    """Make an arm of which each session copies the solution to where an agent would write it."""
-    script: list[JsonValue] = [_says(_ANSWER if wanted.answer is None else wanted.answer)]
+    """Make an arm of which each session copies the solution to where an agent would write it, and deletes what goes."""
+    script: list[JsonValue] = [{"delete": {"path": path}} for path in wanted.removes]
+    script.append(_says(_ANSWER if wanted.answer is None else wanted.answer))
     program, place = (_REVIEW, _REVIEWS) if is_review else (_SINGLE, _WORKSPACE)
     if wanted.files is None:
         return _arm(name, script, source.plugins, program)

@@ -86,6 +86,14 @@ def test_a_reference_may_be_the_final_answer(tmp_path: Path) -> None:
     )
 
 
+def test_a_reference_may_delete_what_stands_in_the_workspace(tmp_path: Path) -> None:
+    plan = proofs(with_reference(tmp_path, "{removes: [old.txt, lib/older.txt]}"))
+    reference = plan.arms[1]
+    deletes = [{"delete": {"path": "old.txt"}}, {"delete": {"path": "lib/older.txt"}}]
+    assert reference.assets == {}
+    assert reference.agent.options["scripts"] == {"*": [*deletes, {"answer": {"text": "Nothing more was done."}}]}
+
+
 def test_a_review_is_written_where_its_program_wants_it_and_found_nothing_with_nothing_done(tmp_path: Path) -> None:
     known = plugins(
         agents={"robot": Plugin, "scripted": Plugin},
@@ -122,7 +130,7 @@ def test_an_unknown_task_is_refused_with_the_nearest_name(tmp_path: Path) -> Non
     ("reference", "said"),
     [
         ("missing", "there is no folder"),
-        ("{}", "a reference needs files, an answer, or both"),
+        ("{}", "a reference needs files, an answer, or what it removes"),
         ("{folder: solved}", "unknown field 'folder'"),
     ],
 )
