@@ -158,7 +158,8 @@ def _ended(state: State, end: on.AttemptEnded) -> Step:
     attempt = live.attempt
     spread = retry.share(state.policies.salt, index, attempt)
     has_time = state.hours.fits(index)
-    match retry.after(end.fault, attempt - end.interrupted, state.policies.retry, spread, has_time=has_time):
+    policy = state.policies.retry_of(index)
+    match retry.after(end.fault, attempt - end.interrupted, policy, spread, has_time=has_time):
         case retry.Settle():
             if live.phase is Phase.SETTLING:
                 return state, ()

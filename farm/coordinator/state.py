@@ -12,7 +12,7 @@ from farm.coordinator.lanes import Lanes
 from farm.coordinator.ledger import Ledger
 from farm.coordinator.share import Quota
 from farm.coordinator.window import Window
-from farm.model import BreakerPolicy, CloseReason, DispatchPolicy, Plan, RetryPolicy
+from farm.model import ActionClass, BreakerPolicy, CloseReason, DispatchPolicy, Plan, RetryPolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +26,25 @@ class Policies:
     """As it is when nothing is spent."""
     salt: str = ""
     """What the jitter of waits is drawn from: the plan's digest, so that a replay draws the same."""
+    once: frozenset[int] = frozenset()
+    """Cells that no fault earns another attempt: what was done in the first may reach beyond the workspace."""
 
     @classmethod
     def of(cls, plan: Plan, budget: Budget) -> "Policies":
-        return cls(dispatch=plan.dispatch, retry=plan.retry, breaker=plan.breaker, budget=budget, salt=plan.digest)
+        external = {task.id for task in plan.tasks if task.action is ActionClass.EXTERNAL}
+        once = (index for index, cell in enumerate(plan.cells) if cell.task in external) if external else ()
+        return cls(
+            dispatch=plan.dispatch,
+            retry=plan.retry,
+            breaker=plan.breaker,
+            budget=budget,
+            salt=plan.digest,
+            once=frozenset(once),
+        )
+
+    def retry_of(self, index: int) -> RetryPolicy:
+        """Give the rule for a cell's faults."""
+        return self.retry.model_copy(update={"kinds": frozenset()}) if index in self.once else self.retry
 
 
 class Stage(Enum):

@@ -3,6 +3,7 @@
 from collections import deque
 
 from farm.coordinator import events as on
+from farm.coordinator.budget import Budget
 from farm.coordinator.effects import (
     CloseClaims,
     CloseSweep,
@@ -23,7 +24,9 @@ from farm.coordinator.retry import LOST, share
 from farm.coordinator.share import Quota
 from farm.coordinator.window import Live, Phase
 from farm.model import (
+    ActionClass,
     BreakerPolicy,
+    Cell,
     CloseReason,
     DispatchPolicy,
     Fault,
@@ -31,6 +34,7 @@ from farm.model import (
     RetryPolicy,
     StopReason,
 )
+from tests.builders.sweeps import a_plan
 
 TASK = FaultKind.TASK
 WINDOW = frozenset({Deferral.WINDOW})
@@ -107,6 +111,19 @@ def test_used_up_attempts_become_a_result() -> None:
     retry = RetryPolicy(most_attempts=1)
     assert play(a_state(retry=retry), on.AttemptEnded(0, 1, fault(FaultKind.HOST)))[1] == [SettleOutcome(0, 1)]
     assert play(a_state(retry=retry), on.AttemptEnded(0, 1, LOST))[1] == [SettleOutcome(0, 1)]
+
+
+def test_no_fault_earns_a_cell_another_attempt_whose_task_reaches_beyond_its_workspace() -> None:
+    plan = a_plan()
+    beyond = plan.tasks[0].model_copy(update={"id": "beyond", "action": ActionClass.EXTERNAL})
+    cells = (*plan.cells, Cell(task="beyond", arm="old", trial=1))
+    policies = Policies.of(plan.model_copy(update={"tasks": (*plan.tasks, beyond), "cells": cells}), Budget())
+    state, _ = play(begin(len(cells), policies), on.SlotsChanged(len(cells)))
+    last = len(cells) - 1
+
+    assert play(state, on.AttemptEnded(last, 1, LOST))[1] == [SettleOutcome(last, 1)]
+    assert play(state, on.AttemptEnded(last, 1, fault(FaultKind.RATE_LIMIT)))[1] == [SettleOutcome(last, 1)]
+    assert isinstance(play(state, on.AttemptEnded(0, 1, LOST))[1][0], StartWait)
 
 
 def test_evidence_without_a_result_gets_its_result() -> None:
