@@ -1,0 +1,5 @@
+export const stage = "final";
+
+export function isFinal(): boolean {
+  return stage.length === 5;
+}

@@ -1,0 +1,5 @@
+export const stage = "draft";
+
+export function isFinal(): boolean {
+  return stage.length === 5;
+}
