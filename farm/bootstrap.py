@@ -5,10 +5,9 @@ they take longer to import than most verbs take.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from datetime import timedelta
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -17,14 +16,8 @@ from farm.adapters import local_worker, memory, system_clock
 from farm.errors import SpecError
 from farm.model import Opening, Plan, SweepId, Ticket, parse_record
 from farm.model.keys import SWEEPS, open_key, plan_key
-from farm.planning import plan_sweep
-from farm.planning.carrying import Reuse, Source
-from farm.planning.load import read_spec
-from farm.planning.proofs import plan_proofs
-from farm.planning.reuse import ReuseRule
 from farm.plugins import Plugins
 from farm.ports import (
-    BlobStore,
     Clock,
     Dispatcher,
     DrainOrders,
@@ -80,59 +73,9 @@ def plugins() -> Plugins:
     return Plugins()
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A plan whose inputs are still in memory, so that a mistake leaves nothing in the store."""
-
-    plan: Plan
-    inputs: tuple[bytes, ...]
-    reuse: Reuse = field(default_factory=Reuse)
-    """What it takes over from earlier sweeps."""
-
-    def deliver(self, store: Store) -> Plan:
-        """Store the inputs, and the bytes that are taken over, and return the plan.
-
-        A cell of which bytes are missing or changed is not taken over: the plan that is returned pays for it.
-        """
-        for body in self.inputs:
-            store.blobs.put(body)
-        return self.reuse.carry(self.plan, store)
-
-
-def draft_plan(
-    sweep_file: Path, *, expensive: bool = False, reuse: Sequence[str] = (), store: str | None = None
-) -> Draft:
-    """Plan a file's sweep, expensive tasks only when asked for; raise SpecError for whatever a person must change.
-
-    `reuse` names sweeps besides those of the file: by id in the store, or by the place of their folder in another.
-    """
-    draft = _draft(lambda blobs: plan_sweep(sweep_file, blobs, plugins(), expensive=expensive))
-    spec = read_spec(sweep_file).spec
-    named = dict.fromkeys((*spec.reuse, *reuse))
-    if not named:
-        return draft
-    settings = read_settings()
-    sources = [_source(name, store, settings) for name in named]
-    rule = ReuseRule(clock().now(), timedelta(days=spec.reuse_within_days))
-    found = Reuse.found(draft.plan, sources, rule)
-    return Draft(draft.plan.with_reused(found.origins), draft.inputs, found)
-
-
-def _source(name: str, store: str | None, settings: FarmSettings) -> Source:
-    """Find the store of a sweep that is named by its id, or by the place of its folder."""
-    place, _, sweep = name.rstrip("/").rpartition(f"/{SWEEPS}")
-    return Source(open_store(place or store, settings), SweepId(sweep))
-
-
-def draft_proofs(sweep_file: Path, tasks: Sequence[str]) -> Draft:
-    """Plan the proofs of a file's tasks; errors as `draft_plan`."""
-    return _draft(lambda blobs: plan_proofs(sweep_file, tasks, blobs, plugins()))
-
-
-def _draft(plan: Callable[[BlobStore], Plan]) -> Draft:
-    held = memory.MemoryStore().blobs
-    planned = plan(held)
-    return Draft(planned, tuple(held.bodies.values()))
+def store_in_memory() -> memory.MemoryStore:
+    """Give an empty store that ends with this command."""
+    return memory.MemoryStore()
 
 
 def open_store(url: str | None, settings: FarmSettings) -> Store:

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 from pydantic import JsonValue
 
-from farm import bootstrap
+from farm import bootstrap, drafting
 from farm.cli.common import answer, expensive_option, json_option, reuse_option, store_option
 from farm.cli.reused import clock_text, reuse_document, reuse_lines
 from farm.coordinator.mandate import Mandate
@@ -97,7 +97,7 @@ def command(  # noqa: PLR0913 (the options of a verb)
     as_json: bool,
 ) -> None:
     """Show what a sweep would run, without running or storing anything."""
-    draft = bootstrap.draft_plan(sweep_file, expensive=expensive, reuse=reuse, store=store)
+    draft = drafting.draft_plan(sweep_file, expensive=expensive, reuse=reuse, store=store)
     plan, selection = draft.plan, draft.reuse.selection
     lines = [*describe(plan), *reuse_lines(selection, plan)]
     simulation = simulate(plan, slots or 1, plan.reused_indices) if simulated or slots else None

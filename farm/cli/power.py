@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 from pydantic import JsonValue
 
-from farm import bootstrap
+from farm import drafting
 from farm.cli.common import answer, expensive_option, json_option
 from farm.cli.finishing import load_gate
 from farm.errors import SpecError
@@ -49,7 +49,7 @@ def command(  # noqa: PLR0913 (a verb's options)
     The share that --solves says is the incumbents' mean over tasks. An effect of 0 shows the false alarms. Every
     planned cell is taken as measured; nothing is stored.
     """
-    plan = bootstrap.draft_plan(sweep_file, expensive=expensive).plan
+    plan = drafting.draft_plan(sweep_file, expensive=expensive).plan
     if not plan.gates:
         raise SpecError(f"{sweep_file} names no gate; there is nothing to play")
     weight = (1 - alike) / alike

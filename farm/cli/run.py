@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from farm import bootstrap
+from farm import bootstrap, drafting
 from farm.cli.common import edition_option, expensive_option, json_option, reuse_option, shard_option, store_option
 from farm.cli.drive import open_sweep
 from farm.cli.local import LocalRun, go_on
@@ -46,7 +46,7 @@ def command(  # noqa: PLR0913 (the options of a verb)
     if settings.redis_url:
         bootstrap.connect(settings.redis_url)
     place = bootstrap.open_store(store, settings)
-    draft = bootstrap.draft_plan(sweep_file, expensive=expensive, reuse=reuse, store=store)
+    draft = drafting.draft_plan(sweep_file, expensive=expensive, reuse=reuse, store=store)
     place.check()
 
     def opened() -> SweepId:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from farm import bootstrap
+from farm import bootstrap, drafting
 from farm.cli.common import (
     answer,
     edition_option,
@@ -38,7 +38,7 @@ def command(  # noqa: PLR0913 (the options of a verb)
 ) -> None:
     """Freeze a sweep into the store and print its id; nothing runs until it is coordinated."""
     place = bootstrap.open_store(store, bootstrap.read_settings())
-    draft = bootstrap.draft_plan(sweep_file, expensive=expensive, reuse=reuse, store=store)
+    draft = drafting.draft_plan(sweep_file, expensive=expensive, reuse=reuse, store=store)
     place.check()
     plan = draft.deliver(place)
     sweep = open_sweep(plan, edition, shard, place.records)

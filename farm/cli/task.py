@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from farm import bootstrap
+from farm import bootstrap, drafting
 from farm.cli.codes import INTERRUPTED
 from farm.cli.common import answer, json_option
 from farm.cli.drive import open_sweep
@@ -50,7 +50,7 @@ def check(ctx: click.Context, sweep_file: Path, tasks: tuple[str, ...], *, slots
     """
     settings = bootstrap.read_settings().model_copy(update={"redis_url": None, "broker_url": None})
     with TemporaryDirectory(prefix="farm-check-") as scratch:
-        draft = bootstrap.draft_proofs(sweep_file, tasks)
+        draft = drafting.draft_proofs(sweep_file, tasks)
         place = bootstrap.open_store(scratch, settings)
 
         def opened() -> SweepId:

@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from farm import bootstrap
+from farm import bootstrap, drafting
 from farm.cli.finishing import finish
 from farm.coordinator.submit import submit
 from farm.model import Outcome, Plan, SweepId, Ticket, needs, parse_record, queue_of
@@ -210,7 +210,7 @@ def a_sweep(fleet: Fleet, shape: Shape) -> Iterator[Sweep]:
         a_repository(folder / "repository", {"README": "Nothing here yet.\n"})
         (folder / "sweep.yaml").write_text(yaml.safe_dump(shape.document()))
     store = fleet.store()
-    plan = bootstrap.draft_plan(folder / "sweep.yaml").deliver(store)
+    plan = drafting.draft_plan(folder / "sweep.yaml").deliver(store)
     assert len(plan.cells) == CELLS
     sweep = Sweep(fleet, shape, submit(plan, None, store.records, "tests", bootstrap.clock()), plan)
     try:

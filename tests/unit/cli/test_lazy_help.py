@@ -5,7 +5,20 @@ import subprocess
 import sys
 from pathlib import Path
 
-HEAVY = ("boto3", "celery", "docker", "jinja2", "matplotlib", "pydantic", "redis", "rich", "scipy", "structlog", "yaml")
+HEAVY = (
+    "boto3",
+    "celery",
+    "docker",
+    "farm.planning",
+    "jinja2",
+    "matplotlib",
+    "pydantic",
+    "redis",
+    "rich",
+    "scipy",
+    "structlog",
+    "yaml",
+)
 LOOK = f"""
 import sys
 from click.testing import CliRunner
@@ -21,8 +34,8 @@ def test_help_loads_nothing_that_only_a_verb_needs() -> None:
     assert ran.stdout.split() == []
 
 
-def test_a_look_at_a_store_loads_no_client_of_a_queue(tmp_path: Path) -> None:
+def test_a_look_at_a_store_loads_no_client_of_a_queue_and_plans_nothing(tmp_path: Path) -> None:
     look = LOOK.replace('["--help"]', f'["status", "--store", {str(tmp_path)!r}]').replace("Verbs:", "holds no sweep")
     env = {name: value for name, value in os.environ.items() if not name.startswith("FARM_")}  # noqa: TID251 (tests have no settings)
     ran = subprocess.run((sys.executable, "-c", look), capture_output=True, text=True, check=True, env=env)
-    assert {"boto3", "celery", "docker", "redis"}.isdisjoint(ran.stdout.split())
+    assert {"boto3", "celery", "docker", "farm.planning", "redis", "yaml"}.isdisjoint(ran.stdout.split())
