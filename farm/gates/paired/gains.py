@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from farm.gates.exact import mean
-from farm.gates.paired.policy import CORRECT, ArmPair
+from farm.gates.paired.policy import CORRECT
+from farm.gates.pairs import ArmPair
 from farm.gates.table import Row, Table
 from farm.model import Direction
 

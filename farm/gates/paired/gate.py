@@ -8,10 +8,11 @@ from pydantic import JsonValue
 
 from farm.gates.exact import number
 from farm.gates.paired.gains import Gains, gains
-from farm.gates.paired.policy import CORRECT, ArmPair, PairedPolicy, Question, read_policy
+from farm.gates.paired.policy import CORRECT, PairedPolicy, Question, read_policy
+from farm.gates.pairs import ArmPair, pairs_by_role
 from farm.gates.protocol import Judgement
 from farm.gates.table import Table
-from farm.model import ArmRole, Check, CloseReason, Decision
+from farm.model import Check, CloseReason, Decision
 from farm.stats.bootstrap import Pcg64, cluster_bootstrap
 from farm.stats.holm import holm
 from farm.stats.sign_flip import SignFlip, sign_flip
@@ -41,7 +42,7 @@ class PairedGate:
     def judge(self, table: Table, policy: dict[str, JsonValue]) -> Judgement:
         """Decide each pair, and all of them."""
         rules = PairedPolicy.model_validate(policy)
-        pairs = rules.pairs or _by_role(table)
+        pairs = rules.pairs or pairs_by_role(table.plan)
         unmet = _unmet(table, pairs, rules)
         if unmet:
             return Judgement(decision=Decision.INCONCLUSIVE, summary=f"Nothing to judge: {unmet}.", checks=())
@@ -86,16 +87,6 @@ class _Decided:
     checks: tuple[Check, ...]
     record: JsonValue
     told: str
-
-
-def _by_role(table: Table) -> tuple[ArmPair, ...]:
-    """Set each candidate against the incumbent that it names, or the only one; () when one of them has neither."""
-    incumbents = [arm.name for arm in table.plan.arms if arm.role is ArmRole.INCUMBENT]
-    only = incumbents[0] if len(incumbents) == 1 else None
-    candidates = [arm for arm in table.plan.arms if arm.role is ArmRole.CANDIDATE]
-    pairs = [(arm.name, arm.incumbent or only) for arm in candidates]
-    known = tuple(ArmPair(candidate=name, incumbent=its) for name, its in pairs if its is not None)
-    return known if len(known) == len(pairs) else ()
 
 
 def _unmet(table: Table, pairs: Sequence[ArmPair], rules: PairedPolicy) -> str | None:

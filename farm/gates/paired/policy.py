@@ -5,10 +5,10 @@ from fractions import Fraction
 from typing import Annotated, Self
 
 from pydantic import Field, JsonValue, ValidationError, model_validator
-from typing_extensions import override
 
 from farm.errors import SpecError
-from farm.model import MetricName, Name, Number
+from farm.gates.pairs import ArmPair
+from farm.model import MetricName, Number
 from farm.model.base import Value
 
 CORRECT = "correct"
@@ -22,23 +22,6 @@ class Question(StrEnum):
     """It is better by more than the margin."""
     NON_INFERIORITY = "non-inferiority"
     """It is not worse by as much as the margin."""
-
-
-class ArmPair(Value):
-    """Two arms of the sweep."""
-
-    candidate: Name
-    incumbent: Name
-
-    @model_validator(mode="after")
-    def _two_arms(self) -> Self:
-        if self.candidate == self.incumbent:
-            raise ValueError(f"arm {self.candidate!r} can't be compared with itself")
-        return self
-
-    @override
-    def __str__(self) -> str:
-        return f"{self.candidate} against {self.incumbent}"
 
 
 class PairedPolicy(Value):
