@@ -1,6 +1,7 @@
 """farm export."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 import click
 
@@ -8,9 +9,15 @@ from farm import bootstrap
 from farm.cli.common import store_option
 from farm.finalizer.finalize import read_finalized
 from farm.model import SweepId
+from farm.ports import Store
 from farm.reporting.report_input import ReportInput
 from farm.reporting.rows import aggregate_lines, row_lines
-from farm.reporting.rows.case import ReadBlob
+
+
+@dataclass(frozen=True, slots=True)
+class _Settled:
+    store: Store
+    report: ReportInput
 
 
 @click.group(name="export", epilog="Example:  farm export rows quickstart-3f9a1c2b4d5e.1 > results.jsonl")
@@ -26,7 +33,8 @@ def rows(sweep: SweepId, *, store: str | None) -> None:
 
     What these names don't cover stands below `farm`. Every line says where it comes from, whatever became of its cell.
     """
-    _print(row_lines, sweep, store)
+    settled = _read(sweep, store)
+    _print(row_lines(settled.report, settled.store.blobs.get))
 
 
 @command.command(name="aggregates", epilog="Example:  farm export aggregates quickstart-3f9a1c2b4d5e.1")
@@ -34,11 +42,15 @@ def rows(sweep: SweepId, *, store: str | None) -> None:
 @store_option
 def aggregates(sweep: SweepId, *, store: str | None) -> None:
     """Print one JSON line for each task under each arm: the rows' counts and medians; null is unknown."""
-    _print(aggregate_lines, sweep, store)
+    _print(aggregate_lines(_read(sweep, store).report))
 
 
-def _print(lines: Callable[[ReportInput, ReadBlob], Iterator[str]], sweep: SweepId, store: str | None) -> None:
+def _read(sweep: SweepId, store: str | None) -> _Settled:
     place = bootstrap.open_store(store, bootstrap.read_settings())
     bootstrap.known_sweep(place, sweep)
-    for line in lines(read_finalized(sweep, place.records).report, place.blobs.get):
+    return _Settled(place, read_finalized(sweep, place.records).report)
+
+
+def _print(lines: Iterable[str]) -> None:
+    for line in lines:
         click.echo(line)

@@ -32,8 +32,7 @@ def exported(plan: Plan, attempts: Mapping[Cell, Mapping[str, Any]], blobs: tupl
 
 def aggregated(plan: Plan, attempts: Mapping[Cell, Mapping[str, Any]]) -> list[Any]:
     """Settle it as `exported` does, and give its aggregates."""
-    store = MemoryStore()
-    return [json.loads(line) for line in aggregate_lines(settled(store, plan, attempts), store.blobs.get)]
+    return [json.loads(line) for line in aggregate_lines(settled(MemoryStore(), plan, attempts))]
 
 
 def settled(

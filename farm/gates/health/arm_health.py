@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from farm.gates.promotion.taxonomy import STANDINGS, Health, RowKind, kind_of, primary_kind
+from farm.gates.promotion.taxonomy import Health, RowKind, failures_of, kind_of
 from farm.gates.table import Row
 
 
@@ -50,7 +50,7 @@ class ArmHealth:
 def arm_health(rows: Sequence[Row], least_admissible: int = 1) -> ArmHealth:
     """Judge one arm's rows; it is unusable when something failed and fewer than `least_admissible` did not."""
     fresh = [row for row in rows if not row.reused and row.attempts > 0]
-    failures = [_failures(row) for row in fresh]
+    failures = [failures_of(row) for row in fresh]
     failed = [row for row, ways in zip(fresh, failures, strict=True) if ways]
     admissible = len(fresh) - len(failed)
     kinds = Counter(kind_of(row) for row in failed)
@@ -63,12 +63,6 @@ def arm_health(rows: Sequence[Row], least_admissible: int = 1) -> ArmHealth:
         evidence_failures=sum(Health.EVIDENCE_FAILURE in ways for ways in failures),
         kinds=dict(sorted(kinds.items())),
     )
-
-
-def _failures(row: Row) -> set[Health]:
-    """Say in which ways a row failed: what went wrong first, and a clean-up that failed besides."""
-    kinds = {kind_of(row)} if row.unsettled is not None else {kind_of(row), primary_kind(row)}
-    return {STANDINGS[kind].health for kind in kinds} - {Health.OK, Health.NOT_STARTED}
 
 
 def _status(fresh: int, failed: int, *, is_enough: bool) -> HealthStatus:

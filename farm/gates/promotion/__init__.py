@@ -1,1 +1,5 @@
-"""The workflow benchmark's contract: what kind of row a settled cell is there, and what each kind counts for."""
+"""The workflow benchmark's contract: whether a candidate takes its incumbent's place, and what each row counts for."""
+
+from farm.gates.promotion.gate import PromotionGate
+
+__all__ = ["PromotionGate"]

@@ -162,6 +162,12 @@ def primary_kind(row: Row) -> RowKind:
     return RowKind.IMPLEMENTATION_EVIDENCE_INVALID
 
 
+def failures_of(row: Row) -> set[Health]:
+    """Say in which ways the measuring itself failed: what went wrong first, and a clean-up that failed besides."""
+    kinds = {kind_of(row)} if row.unsettled is not None else {kind_of(row), primary_kind(row)}
+    return {STANDINGS[kind].health for kind in kinds} - {Health.OK, Health.NOT_STARTED}
+
+
 def kind_of_fault(fault: Fault) -> RowKind:
     """Say what kind of row a fault makes."""
     kinds = [kind for kind, standing in STANDINGS.items() if fault.kind in standing.faults]

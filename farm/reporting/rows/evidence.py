@@ -5,6 +5,7 @@ from decimal import Decimal
 
 from pydantic import JsonValue
 
+from farm.gates.promotion.aggregate import tokens_of
 from farm.gates.promotion.taxonomy import RowKind, primary_kind
 from farm.gates.table import Row
 from farm.model import (
@@ -12,7 +13,6 @@ from farm.model import (
     ExitReason,
     OracleFinding,
     SessionReport,
-    TokenUse,
     known_sum,
 )
 from farm.reporting.rows.case import Case, ReadBlob, place_of
@@ -33,10 +33,10 @@ def spent(case: Case) -> Spent:
         return _metered(case)
     cost, seconds = case.row.cost_usd, case.row.duration_s
     return Spent(
-        input_tokens=known_sum(_tokens(one).ordinary_input for one in sessions),
-        cache_creation_input_tokens=known_sum(_tokens(one).cache_write for one in sessions),
-        cache_read_input_tokens=known_sum(_tokens(one).cache_read for one in sessions),
-        output_tokens=known_sum(_tokens(one).output for one in sessions),
+        input_tokens=known_sum(tokens_of(one).ordinary_input for one in sessions),
+        cache_creation_input_tokens=known_sum(tokens_of(one).cache_write for one in sessions),
+        cache_read_input_tokens=known_sum(tokens_of(one).cache_read for one in sessions),
+        output_tokens=known_sum(tokens_of(one).output for one in sessions),
         cost_usd=_dollars(cost),
         duration_s=None if seconds is None else round(seconds, 1),
         num_turns=known_sum(one.turns for one in sessions),
@@ -54,21 +54,6 @@ def _metered(case: Case) -> Spent:
         cache_read_input_tokens=known_sum(door.tokens.cache_read for door in doors),
         output_tokens=known_sum(door.tokens.output for door in doors),
         cost_usd=_dollars(counted.cost_usd),
-    )
-
-
-def _tokens(session: SessionReport) -> TokenUse:
-    """Give a session's tokens: the door's where there is one, else as the agent itself counts."""
-    if session.door is not None:
-        return session.door.tokens
-    usage = session.usage
-    if usage is None:
-        return TokenUse()
-    return TokenUse(
-        ordinary_input=usage.input_tokens,
-        cache_write=usage.cache_write_tokens,
-        cache_read=usage.cached_input_tokens,
-        output=usage.output_tokens,
     )
 
 

@@ -22,21 +22,18 @@ from farm.reporting.rows.fields import Identity, Line
 from farm.reporting.rows.provenance import ours, provenance
 
 
-def rows_of(report: ReportInput, read: ReadBlob) -> Iterator[Line]:
-    """Give each planned cell's row in plan order; `read` gives the bytes of what a visible check wrote."""
-    return (
-        _line(Case(report, cell, row), read) for cell, row in zip(report.plan.cells, report.table.rows, strict=True)
-    )
-
-
 def row_lines(report: ReportInput, read: ReadBlob) -> Iterator[str]:
-    """Give each planned cell's row as a line of JSON, as `rows_of` does."""
-    return (_as_line(row.document()) for row in rows_of(report, read))
+    """Give each planned cell's row as a line of JSON, in plan order; `read` gives what a visible check wrote."""
+    return (_as_line(_line(case, read).document()) for case in _cases(report))
 
 
-def aggregate_lines(report: ReportInput, read: ReadBlob) -> Iterator[str]:
+def aggregate_lines(report: ReportInput) -> Iterator[str]:
     """Give each task under each arm as a line of JSON, in plan order."""
-    return (_as_line(one.document()) for one in aggregates_of(rows_of(report, read)))
+    return map(_as_line, aggregates_of(_cases(report)))
+
+
+def _cases(report: ReportInput) -> Iterator[Case]:
+    return (Case(report, cell, row) for cell, row in zip(report.plan.cells, report.table.rows, strict=True))
 
 
 def _as_line(document: JsonValue) -> str:
