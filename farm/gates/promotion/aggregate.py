@@ -115,7 +115,7 @@ def aggregate(rows: Sequence[Row], task: Task, transcripts_missing: int | None =
         health_reasons=tuple(sorted({kind.value for row in failed if (kind := kind_of(row)) is not RowKind.PASSED})),
         error_kinds={kind.value: count for kind, count in sorted(Counter(kinds).items()) if kind is not RowKind.PASSED},
         transcripts_missing=transcripts_missing,
-        **{name: _median([read(row) for row in valid]) for name, read in _SPENT.items()},
+        **_spent(valid),
         **reviews,
     )
 
@@ -145,10 +145,6 @@ def _churned(name: str) -> Callable[[Row], Exact | None]:
 
 _SPENT: Mapping[str, Callable[[Row], Exact | None]] = MappingProxyType(
     {
-        "input_tokens": lambda row: known_sum(tokens_of(one).ordinary_input for one in row.sessions),
-        "cache_creation_input_tokens": lambda row: known_sum(tokens_of(one).cache_write for one in row.sessions),
-        "cache_read_input_tokens": lambda row: known_sum(tokens_of(one).cache_read for one in row.sessions),
-        "output_tokens": lambda row: known_sum(tokens_of(one).output for one in row.sessions),
         "cost_usd": lambda row: row.cost_usd,
         "duration_s": lambda row: row.duration_s,
         "num_turns": lambda row: known_sum(one.turns for one in row.sessions),
@@ -157,6 +153,28 @@ _SPENT: Mapping[str, Callable[[Row], Exact | None]] = MappingProxyType(
         "diff_deletions": _churned("removed_lines"),
     }
 )
+_TOKENS = MappingProxyType(
+    {
+        "input_tokens": "ordinary_input",
+        "cache_creation_input_tokens": "cache_write",
+        "cache_read_input_tokens": "cache_read",
+        "output_tokens": "output",
+    }
+)
+"""The benchmark's names against ours."""
+
+
+def _spent(valid: Sequence[Row]) -> dict[str, Number | None]:
+    uses = [[tokens_of(session) for session in row.sessions] for row in valid]
+    return {
+        **{
+            name: _median([known_sum(getattr(use, ours) for use in of) for of in uses])
+            for name, ours in _TOKENS.items()
+        },
+        **{name: _median([read(row) for row in valid]) for name, read in _SPENT.items()},
+    }
+
+
 _CLAIMS = ("verdict_correct", "clean_control", "clean_pass")
 _LEAST = "blocker_recall"
 _SCORES = tuple(
