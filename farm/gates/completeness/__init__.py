@@ -1,0 +1,5 @@
+"""Whether what was planned was measured."""
+
+from farm.gates.completeness.gate import CompletenessGate
+
+__all__ = ["CompletenessGate"]
