@@ -78,7 +78,7 @@ def _proofs(sweep: SweepId, plan: Plan, store: Store) -> Iterator[Proof]:
         cells = [cell for cell in plan.cells if cell.task == task.id]
         nothing = [_outcome(sweep, cell, store) for cell in cells if is_of_nothing(cell.arm)]
         reference = [_outcome(sweep, cell, store) for cell in cells if not is_of_nothing(cell.arm)]
-        proof = proof_of(task.id, nothing, reference)
+        proof = proof_of(task, nothing, reference)
         unmet = [one for one in reference if one.evidence is not None and one.evidence.oracle.correct is not True]
         yield replace(proof, output=_last_lines(unmet[0], store)) if unmet else proof
 

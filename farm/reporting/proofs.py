@@ -6,7 +6,7 @@ The cells are those of `farm.planning.proofs`: the first arm of a proof does not
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from farm.model import ExitKind, Outcome, ProcessExit, SessionReport
+from farm.model import ActionClass, ExitKind, Outcome, ProcessExit, SessionReport, Task
 from farm.reporting.text import one_line
 
 _MOST_PATHS = 5
@@ -37,13 +37,13 @@ class Proof:
     """The last lines of a hidden check that did not call the reference right."""
 
 
-def proof_of(task: str, nothing: Sequence[Outcome], reference: Sequence[Outcome]) -> Proof:
+def proof_of(task: Task, nothing: Sequence[Outcome], reference: Sequence[Outcome]) -> Proof:
     """Judge a task by its cells' outcomes."""
-    problems = [*_nothing_problems(nothing), *_reference_problems(reference)]
-    if not reference:
+    problems = [*_nothing_problems(task, nothing), *_reference_problems(reference)]
+    if not reference and task.solvable:
         problems.append("it has no reference, so nothing shows that it can be solved; add `reference:`")
     return Proof(
-        task=task,
+        task=task.id,
         nothing=tuple(_said(outcome) for outcome in nothing),
         reference=tuple(_said(outcome) for outcome in reference),
         times=_times([*nothing, *reference]),
@@ -51,10 +51,11 @@ def proof_of(task: str, nothing: Sequence[Outcome], reference: Sequence[Outcome]
     )
 
 
-def _nothing_problems(outcomes: Sequence[Outcome]) -> Iterator[str]:
+def _nothing_problems(task: Task, outcomes: Sequence[Outcome]) -> Iterator[str]:
+    may_be_right = task.solvable and task.action is ActionClass.READ_ONLY  # what must not be touched is right untouched
     for outcome in outcomes:
         yield from _troubles(outcome, "with nothing done")
-        if outcome.evidence is not None and outcome.evidence.oracle.correct is True:
+        if outcome.evidence is not None and outcome.evidence.oracle.correct is True and not may_be_right:
             yield "the oracle says right when nothing was done; it must look at what the prompt asks for"
     yield from _flaky(outcomes, "with nothing done")
 

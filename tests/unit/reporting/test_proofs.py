@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from farm.model import (
+    ActionClass,
     CheckRun,
     Evidence,
     ExitKind,
@@ -17,7 +18,7 @@ from farm.model import (
     ScopeFinding,
 )
 from farm.reporting.proofs import Proof, Times, proof_of
-from tests.builders.gates import a_digest, a_session
+from tests.builders.gates import a_digest, a_session, a_task
 
 AT = datetime(2026, 3, 4, 9, 0, tzinfo=UTC)
 
@@ -51,15 +52,16 @@ def an_outcome(correct: bool = True, fault: Fault | None = None, **changes: Any)
 
 
 RIGHT, WRONG = an_outcome(), an_outcome(correct=False)
+TASK = a_task("t")
 
 
 def problems(nothing: Any = (WRONG, WRONG), reference: Any = (RIGHT, RIGHT)) -> tuple[str, ...]:
-    return proof_of("t", nothing, reference).problems
+    return proof_of(TASK, nothing, reference).problems
 
 
 def test_wrong_with_nothing_and_right_with_the_reference_is_a_proof() -> None:
     verified = an_outcome(verify=CheckRun(exit=ended(0, 2.5)))
-    assert proof_of("t", [WRONG, WRONG], [RIGHT, verified]) == Proof(
+    assert proof_of(TASK, [WRONG, WRONG], [RIGHT, verified]) == Proof(
         task="t",
         nothing=("wrong", "wrong"),
         reference=("right", "right"),
@@ -70,7 +72,7 @@ def test_wrong_with_nothing_and_right_with_the_reference_is_a_proof() -> None:
 
 def test_what_nobody_measured_is_unknown() -> None:
     lost = an_outcome(fault=Fault(kind=FaultKind.HOST, detail="no disk"))
-    assert proof_of("t", [lost], []).times == Times(cell_s=4.0, verify_s=None, oracle_s=None)
+    assert proof_of(TASK, [lost], []).times == Times(cell_s=4.0, verify_s=None, oracle_s=None)
 
 
 def test_an_oracle_that_is_content_with_nothing_is_named_once() -> None:
@@ -85,6 +87,19 @@ def test_a_reference_that_is_wrong_is_named_with_the_checks_own_words() -> None:
 
 def test_a_task_without_a_reference_is_not_proven() -> None:
     assert problems(reference=()) == ("it has no reference, so nothing shows that it can be solved; add `reference:`",)
+
+
+def test_a_task_that_nothing_solves_is_proven_by_being_wrong_with_nothing_done() -> None:
+    hopeless = TASK.model_copy(update={"solvable": False})
+    assert proof_of(hopeless, [WRONG, WRONG], []).problems == ()
+    (said,) = proof_of(hopeless, [RIGHT, RIGHT], []).problems
+    assert said.startswith("the oracle says right when nothing was done")
+
+
+def test_what_must_not_be_touched_may_be_right_with_nothing_done() -> None:
+    untouched = TASK.model_copy(update={"action": ActionClass.READ_ONLY})
+    assert proof_of(untouched, [RIGHT, RIGHT], [RIGHT, RIGHT]).problems == ()
+    assert proof_of(untouched, [WRONG, WRONG], [RIGHT, RIGHT]).problems == ()
 
 
 def test_an_oracle_that_says_two_things_is_flaky() -> None:
