@@ -10,6 +10,8 @@ from farm.adapters.memory.store import MemoryStore
 from farm.finalizer.finalize import finalize, read_finalized
 from farm.finalizer.ports import FinalizerPorts
 from farm.gates.overlay import OverlayGate
+from farm.gates.promotion import PromotionGate
+from farm.gates.protocol import Gate
 from farm.model import Artifact, Cell, Opening, Plan, canonical_json, sweep_id
 from farm.model.keys import open_key, plan_key
 from farm.reporting.report_input import ReportInput
@@ -17,6 +19,11 @@ from farm.reporting.rows import aggregate_lines, row_lines
 from farm.testing.clock import FakeClock
 from tests.builders.gates import a_digest
 from tests.builders.sealed import OPENED, run_attempt
+
+
+def gate_of(name: str) -> Gate:
+    gates: dict[str, Gate] = {"overlay": OverlayGate(), "promotion": PromotionGate()}
+    return gates[name]
 
 
 def an_artifact(role: str, body: bytes) -> Artifact:
@@ -50,5 +57,5 @@ def settled(
     clock, signals = FakeClock(OPENED + timedelta(minutes=1)), MemorySignals()
     leases, events = MemoryLeases(clock, signals), MemoryEvents(clock)
     ports = FinalizerPorts(records=store.records, leases=leases, signals=signals, events=events, clock=clock)
-    finalize(sweep, ports, lambda _: OverlayGate(), lambda _: {})
+    finalize(sweep, ports, gate_of, lambda _: {})
     return read_finalized(sweep, store.records).report

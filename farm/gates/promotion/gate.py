@@ -42,13 +42,17 @@ class PromotionGate:
         if unmet is not None:
             return Judgement(decision=Decision.INCONCLUSIVE, summary=f"Nothing to judge: {unmet}.", checks=())
         by_arm = _by_arm(table)
-        rulings = [_ruled(table, by_arm, pair, rules) for pair in pairs]
+        sweeps = [_sweep(table, by_arm, pair) for pair in pairs]
+        rulings = [
+            rule_on(_contests(table, by_arm, pair), rules, sweep) for pair, sweep in zip(pairs, sweeps, strict=True)
+        ]
         return Judgement(
             decision=_together([one.decision.decision for one in rulings]),
             summary=f"{'; '.join(map(_told, rulings))}.",
             checks=tuple(_check(one, tried) for one in rulings for tried in one.tried),
             findings={
                 "work": rules.work,
+                "model": _only({sweep.model for sweep in sweeps}),
                 "decisions": [one.decision.model_dump(mode="json", by_alias=True) for one in rulings],
                 "rulings": [_record(one) for one in rulings],
             },
@@ -57,6 +61,10 @@ class PromotionGate:
 
 ByArm = dict[str, dict[str, list[Row]]]
 """Rows by their arm, then by their task."""
+
+
+def _only(models: set[str | None]) -> str | None:
+    return next(iter(models)) if len(models) == 1 else None
 
 
 def _by_arm(table: Table) -> ByArm:
@@ -75,8 +83,8 @@ def _unmet(table: Table, pairs: Sequence[ArmPair]) -> str | None:
     return None if unknown is None else f"the plan holds no arm {unknown!r}"
 
 
-def _ruled(table: Table, by_arm: ByArm, pair: ArmPair, rules: Policy) -> Ruling:
-    contests = [
+def _contests(table: Table, by_arm: ByArm, pair: ArmPair) -> list[Contest]:
+    return [
         Contest(
             task=task.id,
             incumbent=_aggregate(table, by_arm, task.id, pair.incumbent),
@@ -84,14 +92,15 @@ def _ruled(table: Table, by_arm: ByArm, pair: ArmPair, rules: Policy) -> Ruling:
         )
         for task in table.plan.tasks
     ]
-    models = {_model(table, by_arm, arm) for arm in (pair.candidate, pair.incumbent)}
-    sweep = Sweep(
+
+
+def _sweep(table: Table, by_arm: ByArm, pair: ArmPair) -> Sweep:
+    return Sweep(
         candidate=pair.candidate,
         incumbent=pair.incumbent,
-        model=models.pop() if len(models) == 1 else None,
+        model=_only({_model(table, by_arm, arm) for arm in (pair.candidate, pair.incumbent)}),
         close=table.lifecycle.close,
     )
-    return rule_on(contests, rules, sweep)
 
 
 def rule_on(contests: Sequence[Contest], rules: Policy, sweep: Sweep) -> Ruling:
