@@ -36,7 +36,7 @@ $(VENV)/.dev: requirements/dev.lock pyproject.toml ops/bootstrap.sh
 lock:
 	echo "setuptools>=77" | uv pip compile -q - -o requirements/build.lock
 	uv pip compile -q --extra local --extra pytest pyproject.toml -o requirements/runtime.lock
-	uv pip compile -q --extra litellm --extra local --extra pytest --group dev pyproject.toml -o requirements/dev.lock
+	uv pip compile -q --extra attest --extra litellm --extra local --extra pytest --group dev pyproject.toml -o requirements/dev.lock
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -2,7 +2,8 @@
 
 It needs the store alone. What it proves: nothing in this sweep was changed, lost or added since it was sealed, and
 verdicts and reports are what the settled records give. What it cannot prove without a signature: that nobody wrote
-the whole chain anew, seal included. Who must know that keeps the seal's digest elsewhere and compares it.
+the whole chain anew, seal included. Who must know that has the seal signed (farm.attestation), or keeps its digest
+elsewhere and compares it.
 """
 
 from collections.abc import Iterator
@@ -38,6 +39,7 @@ from farm.model import (
 from farm.model.keys import (
     BLOBS,
     REPORT_FILES,
+    attestations_prefix,
     cleanup_key,
     close_key,
     open_key,
@@ -232,10 +234,13 @@ class _Verification:
         A result among them is a flaw, unless the settlement left its cell open: it landed beside the settlement.
         """
         settled = () if head.settlement is None else head.settlement.cells
-        checkpoints = f"{sweep_root(self.sweep)}checkpoints/"  # they prove nothing, and nothing is made from them
+        beyond = (  # they prove nothing here, and nothing is made from them
+            f"{sweep_root(self.sweep)}checkpoints/",
+            attestations_prefix(self.sweep),
+        )
         beside = {result_key(self.sweep, cell.cell) for cell in settled if cell.unsettled is not None}
         for key in self.store.records.keys(sweep_root(self.sweep)):
-            if key in self.reader.digests or key.startswith(checkpoints):
+            if key in self.reader.digests or key.startswith(beyond):
                 continue
             is_result = key.startswith(results_prefix(self.sweep)) and key not in beside
             if is_result and head.settlement is not None:

@@ -26,5 +26,6 @@ VERBS: dict[str, str] = {
     "export": "Print a sweep as rows for other tools.",
     "durations": "Print what a sweep's cells took, for the next sweep's plan.",
     "verify": "Re-walk a sealed sweep's digest chain and recompute its verdict.",
+    "attest": "Sign a sealed sweep, so that nobody can write it anew unseen.",
     "doctor": "Check that this machine and its services can run sweeps.",
 }

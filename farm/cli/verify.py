@@ -1,5 +1,8 @@
 """farm verify."""
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import click
 from pydantic import JsonValue
 
@@ -7,14 +10,16 @@ from farm import bootstrap
 from farm.audit import Audit, verify
 from farm.cli.common import answer, json_option, store_option
 from farm.cli.finishing import load_gate
+from farm.cli.signing import signing
 from farm.errors import IntegrityError
 from farm.finalizer.finalize import read_finalized
 from farm.model import SweepId
 from farm.reporting.render import render
 
 
-def _lines(audit: Audit) -> list[str]:
+def _lines(audit: Audit, unsigned: Sequence[str]) -> list[str]:
     lines = [f"FLAW  {flaw.where}: {flaw.problem}" for flaw in audit.flaws]
+    lines += [f"FLAW  {problem}" for problem in unsigned]
     lines += [f"note  {left.where}: not computed again: {left.problem}" for left in audit.unchecked]
     lines += [f"note  {key}: not sealed and not counted" for key in audit.uncounted]
     lines += [f"note  {suspicion}" for suspicion in audit.suspicions]
@@ -23,11 +28,12 @@ def _lines(audit: Audit) -> list[str]:
     return lines
 
 
-def _document(audit: Audit) -> dict[str, JsonValue]:
+def _document(audit: Audit, unsigned: Sequence[str]) -> dict[str, JsonValue]:
     return {
         "sweep": audit.sweep,
         "sound": audit.is_sound,
         "flaws": [{"where": flaw.where, "problem": flaw.problem} for flaw in audit.flaws],
+        "unsigned": list(unsigned),
         "unchecked": [{"where": left.where, "why": left.problem} for left in audit.unchecked],
         "uncounted": list(audit.uncounted),
         "suspicions": list(audit.suspicions),
@@ -38,15 +44,25 @@ def _document(audit: Audit) -> dict[str, JsonValue]:
 
 @click.command(name="verify", epilog="Example:  farm verify quickstart-3f9a1c2b4d5e.1 --store /mnt/copy-of-store")
 @click.argument("sweep", type=SweepId)
+@click.option(
+    "--key",
+    "key_files",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="An Ed25519 public key in PEM: the seal must be attested by it (farm attest). May be repeated: by each.",
+)
 @store_option
 @json_option
-def command(sweep: SweepId, *, store: str | None, as_json: bool) -> None:
+def command(sweep: SweepId, *, key_files: tuple[Path, ...], store: str | None, as_json: bool) -> None:
     """Re-walk a sealed sweep's digest chain and compute its verdict and reports again, from the store alone.
 
     Names every byte that is not what was sealed, and then ends with exit code 4.
     """
     place = bootstrap.open_store(store, bootstrap.read_settings())
     audit = verify(place, sweep, load_gate, lambda: render(read_finalized(sweep, place.records).report))
-    answer(_document(audit), _lines(audit), as_json=as_json)
+    unsigned = [one for key_file in key_files for one in signing().attestation_problems(place, sweep, key_file)]
+    answer(_document(audit, unsigned), _lines(audit, unsigned), as_json=as_json)
     if not audit.is_sound:
         raise IntegrityError(f"{sweep}: {len(audit.flaws)} flaws; the store's bytes are not what was sealed")
+    if unsigned:
+        raise IntegrityError(f"{sweep}: sound, but not attested as asked for; {unsigned[0]}")

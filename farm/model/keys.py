@@ -138,3 +138,12 @@ def report_key(sweep: SweepId, file: str) -> str:
 
 def seal_key(sweep: SweepId) -> str:
     return f"{sweep_root(sweep)}seal.json"
+
+
+def attestations_prefix(sweep: SweepId) -> str:
+    return f"{sweep_root(sweep)}attestations/"
+
+
+def attestation_key(sweep: SweepId, keyid: str) -> str:
+    """Give the place of the attestation by the key of that id."""
+    return f"{attestations_prefix(sweep)}{keyid}.json"
