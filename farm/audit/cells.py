@@ -45,6 +45,12 @@ class WalkedCell:
     cleanup: AttemptCleanup | None
     """After the counted attempt, or the last one when none counts."""
 
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """List every attempt's, in order of attempt."""
+        found = (record for record in self.records if isinstance(record, Outcome))
+        return tuple(sorted(found, key=lambda outcome: outcome.attempt))
+
 
 @dataclass(frozen=True, slots=True)
 class CellWalk:
@@ -141,5 +147,6 @@ def tabulate_walked(
             cleanup=cleanup,
             outcomes={cell: walked.counted for cell, walked in cells.items() if walked.counted is not None},
             cleanups={cell: walked.cleanup for cell, walked in cells.items() if walked.cleanup is not None},
+            attempts={cell: walked.outcomes for cell, walked in cells.items()},
         )
     )

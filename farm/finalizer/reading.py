@@ -94,6 +94,7 @@ def settled_records(head: Head, cells: Mapping[CellId, CellRecords]) -> SettledR
         cleanup=head.cleanup.value,
         outcomes={cell: read.counted for cell, read in cells.items() if read.counted is not None},
         cleanups={cell: read.cleanup for cell, read in cells.items() if read.cleanup is not None},
+        attempts={cell: read.outcomes for cell, read in cells.items()},
     )
 
 

@@ -18,6 +18,17 @@ from farm.model import (
 from farm.model.base import Value
 
 
+class Spent(Value):
+    """What all attempts of a cell took in this sweep, whether or not they count."""
+
+    usd: Decimal | None = None
+    """None: that of an attempt is unknown."""
+    tokens: int | None = None
+    known_usd: Decimal = Decimal(0)
+    """Of the attempts that say it: so much at least."""
+    known_tokens: int = 0
+
+
 class Row(Value):
     """One planned cell as it settled."""
 
@@ -37,6 +48,8 @@ class Row(Value):
     churn: Churn | None = None
     metrics: dict[str, Measured] = {}
     cost_usd: Decimal | None = None
+    """Of the attempt that counts."""
+    spent: Spent = Spent()
     duration_s: float | None = None
     attempts: int = 0
     reused: bool = False

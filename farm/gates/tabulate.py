@@ -1,9 +1,10 @@
 """From settled records to the table: the one way in which a cell becomes a row, for whoever judges or verifies."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 
-from farm.gates.table import Lifecycle, Row, Table
+from farm.gates.table import Lifecycle, Row, Spent, Table
 from farm.model import (
     AttemptCleanup,
     Cell,
@@ -15,6 +16,7 @@ from farm.model import (
     Plan,
     SettledCell,
     Settlement,
+    known_sum,
 )
 from farm.model.keys import AttemptFile
 
@@ -34,6 +36,8 @@ class SettledRecords:
     """The outcome that each result names."""
     cleanups: Mapping[CellId, AttemptCleanup] = field(default_factory=dict)
     """What the worker said of the cleaning after the counted attempt, or after the last one when none counts."""
+    attempts: Mapping[CellId, Sequence[Outcome]] = field(default_factory=dict)
+    """Every outcome that was settled, whether or not it counts, in order of attempt."""
 
 
 def tabulate(records: SettledRecords) -> Table:
@@ -64,9 +68,22 @@ def _row(cell: Cell, settled: SettledCell, records: SettledRecords) -> Row:
         fault=None if outcome is None else outcome.fault,
         unsettled=settled.unsettled,
         attempts=attempts,
+        spent=_spent(records.attempts.get(cell.id, ()), attempts),
         cleanup_problem=_problem(records.cleanups.get(cell.id)) if attempts else None,
     )
     return row if outcome is None or outcome.evidence is None else _with_evidence(row, outcome, outcome.evidence)
+
+
+def _spent(outcomes: Sequence[Outcome], claims: int) -> Spent:
+    """Add up the attempts; one that was claimed and left no outcome is unknown."""
+    silent = [None] * (claims - len(outcomes))
+    usd, tokens = [one.cost_usd for one in outcomes], [one.tokens for one in outcomes]
+    return Spent(
+        usd=known_sum([*usd, *silent]) if claims else Decimal(0),
+        tokens=known_sum([*tokens, *silent]) if claims else 0,
+        known_usd=sum((one for one in usd if one is not None), Decimal(0)),
+        known_tokens=sum(one for one in tokens if one is not None),
+    )
 
 
 def _with_evidence(row: Row, outcome: Outcome, evidence: Evidence) -> Row:

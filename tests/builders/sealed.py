@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 
 from farm.adapters.memory import MemoryEvents, MemoryLeases, MemorySignals
 from farm.audit import Audit, verify
@@ -133,7 +134,7 @@ def _evidence(plan: Plan, cell: Cell) -> Evidence:
         sandbox={"backend": "bubblewrap", "bwrap": "0.8.0"},
         workspace_before=Digest.of(b"before"),
         workspace_after=Digest.of(b"after"),
-        sessions=(a_session(tool_calls={"Bash": calls}),),
+        sessions=(a_session(tool_calls={"Bash": calls}, cost_usd=Decimal("0.25")),),
         oracle=OracleFinding(correct=True),
         scope=ScopeFinding(),
         churn=Churn(files=1, added_lines=60, removed_lines=0, binary_files=0),

@@ -1,18 +1,22 @@
 from collections.abc import Iterator
 from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from typing_extensions import override
 
 from farm.adapters.files import FileStore
 from farm.adapters.memory import MemoryStore
 from farm.audit import Audit
 from farm.errors import SpecError
+from farm.finalizer.judging import judge_again
 from farm.gates.overlay import OverlayGate
 from farm.gates.protocol import Gate
+from farm.gates.table import Table
 from farm.model import Digest, Plan, SweepId, parse_record
 from farm.model.keys import attempts_prefix, outcome_key, plan_key, result_key, seal_key, verdict_key
-from tests.builders.sealed import OPENED, UNFINISHED, a_sealed_sweep, audited, run_attempt
+from tests.builders.sealed import LOST, OPENED, UNFINISHED, a_sealed_sweep, audited, run_attempt
 
 
 @pytest.fixture(scope="module")
@@ -221,6 +225,24 @@ def test_a_gate_of_another_version_leaves_the_verdict_unjudged_and_says_so(seale
     assert [(left.where, "pins 4" in left.problem) for left in audit.unchecked] == [
         (verdict_key(sweep, "overlay"), True)
     ]
+
+
+def test_a_gate_sees_the_same_table_as_when_the_sweep_was_finalized(sealed) -> None:
+    store, sweep = sealed
+    tables: list[Table] = []
+
+    class Seeing(OverlayGate):
+        @override
+        def judge(self, table, policy):
+            tables.append(table)
+            return super().judge(table, policy)
+
+    judge_again(sweep, lambda _: Seeing(), store.records)
+    audited(store, sweep, lambda _: Seeing())
+
+    assert tables[0] == tables[1]
+    assert [row.spent.known_usd for row in tables[0].rows] == [Decimal("0.25")] * 3 + [Decimal(0)]
+    assert [row.spent.usd is None for row in tables[0].rows] == [row.cell == LOST.id for row in tables[0].rows]
 
 
 def test_a_gate_that_is_not_installed_is_said(sealed) -> None:

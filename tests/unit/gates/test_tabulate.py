@@ -3,8 +3,10 @@
 from dataclasses import replace
 from decimal import Decimal
 
+from farm.gates.table import Spent
 from farm.gates.tabulate import NOBODY_SAID, NOT_SETTLED, SettledRecords, tabulate
 from farm.model import (
+    NO_TOKENS,
     AttemptCleanup,
     Cell,
     CheckRun,
@@ -12,8 +14,10 @@ from farm.model import (
     CleanupRecord,
     Close,
     CloseReason,
+    DoorReport,
     Evidence,
     FaultKind,
+    ModelUse,
     Outcome,
     Sealed,
     SettledCell,
@@ -103,3 +107,38 @@ def test_a_row_holds_what_was_seen_of_the_visible_check_and_of_the_churn() -> No
     row = tabulate(replace(known, outcomes={one.id: outcome(one, proven)})).rows[0]
 
     assert (row.verify, row.churn) == (verify, churn)
+
+
+def spent_of(outcomes: tuple[Outcome, ...], claims: int) -> Spent:
+    one, *rest = PLAN.cells
+    cells = (settled(one, claims), *(settled(cell, 0, Unsettled.NEVER_STARTED) for cell in rest))
+    return tabulate(replace(records(cells, CloseReason.COMPLETE), attempts={one.id: outcomes})).rows[0].spent
+
+
+def lost(attempt: int, doors: tuple[DoorReport, ...] | None) -> Outcome:
+    return outcome(PLAN.cells[0], fault(FaultKind.LOST), attempt).model_copy(update={"doors": doors})
+
+
+def test_a_row_holds_what_all_its_attempts_took_those_that_failed_included() -> None:
+    tokens = NO_TOKENS.model_copy(update={"whole": 70, "output": 30})
+    use = ModelUse(model="m", requests=1, tokens=tokens, cost_usd=Decimal("0.125"))
+    door = DoorReport(provider="p", origin="https://p", models=(use,))
+    measured = outcome(PLAN.cells[0], evidence(cost="0.5"), 2)
+
+    found = spent_of((lost(1, (door,)), measured), claims=2)
+
+    assert (found.usd, found.known_usd, found.known_tokens) == (Decimal("0.625"), Decimal("0.625"), 100)
+    assert spent_of((lost(1, (door,)),), claims=1).tokens == 100
+    assert found.tokens is None, "the agent of the second attempt had no door"
+
+
+def test_an_attempt_that_says_nothing_or_left_no_outcome_makes_the_sum_unknown_and_not_zero() -> None:
+    measured = outcome(PLAN.cells[0], evidence(cost="0.5"), 2)
+    half = Decimal("0.5")
+
+    assert spent_of((lost(1, None), measured), claims=2) == Spent(known_usd=half)
+    assert spent_of((measured,), claims=2) == Spent(known_usd=half)
+
+
+def test_a_cell_that_nobody_claimed_took_nothing() -> None:
+    assert spent_of((), claims=0) == Spent(usd=Decimal(0), tokens=0)
