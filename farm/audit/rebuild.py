@@ -76,6 +76,7 @@ class Rebuild:
             sweep=self.settled.sweep,
             settlement=Digest.of(canonical_json(self.settled.settlement)),
             cleanup=Digest.of(canonical_json(self.settled.cleanup)),
+            preregistration=self.settled.plan.preregistration,
         )
         verdict = basis.verdict(pin, gate.judge(self.settled.table, pin.options))
         self.links.add(settlement_key(self.settled.sweep), key, Digest.of(canonical_json(verdict)))

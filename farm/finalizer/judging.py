@@ -45,5 +45,10 @@ def _verdict(head: Head, table: Table, gates: GateSource, pin: Pin) -> Verdict:
             f"the plan pins gate {pin.name!r} at version {pin.version}, and {gate.version} is installed; "
             f"finalize with farm {head.plan.value.farm_version}"
         )
-    basis = Basis(sweep=head.sweep, settlement=head.settlement.digest, cleanup=head.cleanup.digest)
+    basis = Basis(
+        sweep=head.sweep,
+        settlement=head.settlement.digest,
+        cleanup=head.cleanup.digest,
+        preregistration=head.plan.value.preregistration,
+    )
     return basis.verdict(pin, gate.judge(table, pin.options))

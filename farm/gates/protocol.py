@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 from pydantic import JsonValue
 
 from farm.gates.table import Table
-from farm.model import Check, Decision, Digest, Pin, SweepId, Verdict
+from farm.model import Check, Decision, Digest, Pin, Preregistration, SweepId, Verdict
 from farm.model.base import Value
 
 
@@ -27,9 +27,15 @@ class Basis:
     sweep: SweepId
     settlement: Digest
     cleanup: Digest
+    preregistration: Preregistration | None = None
+    """The plan's."""
 
     def verdict(self, pin: Pin, judgement: Judgement) -> Verdict:
-        """Bind a judgement by the pinned policy to the records."""
+        """Bind a judgement by the pinned policy to the records. What passes in a pilot is inconclusive."""
+        pilot = None if self.preregistration is None else self.preregistration.pilot
+        if pilot is not None and judgement.decision is Decision.PASS:
+            summary = f"a pilot never passes ({pilot.words}): {judgement.summary}"
+            judgement = judgement.model_copy(update={"decision": Decision.INCONCLUSIVE, "summary": summary})
         return Verdict(
             sweep=self.sweep,
             settlement=self.settlement,
@@ -39,6 +45,7 @@ class Basis:
             summary=judgement.summary,
             checks=judgement.checks,
             findings=judgement.findings,
+            preregistration=self.preregistration,
         )
 
 

@@ -64,6 +64,7 @@ from farm.model.names import CellId, Name, PluginGroup, RelativePath, SweepId, c
 from farm.model.origin import Origin
 from farm.model.plan import REUSING, Cell, Plan, cell_lock
 from farm.model.policy import BreakerPolicy, CellOrder, DispatchPolicy, RetryPolicy
+from farm.model.preregistration import LockPin, PilotSize, Preregistration, SourceState
 from farm.model.prices import Price, PriceTable
 from farm.model.result import (
     Cancel,
@@ -174,6 +175,7 @@ __all__ = [
     "Lease",
     "Limits",
     "LiveNote",
+    "LockPin",
     "Machine",
     "Measured",
     "Metric",
@@ -191,12 +193,14 @@ __all__ = [
     "Overlay",
     "OverlaySpec",
     "Owner",
+    "PilotSize",
     "Pin",
     "Plan",
     "PluginFolder",
     "PluginGroup",
     "PluginSpec",
     "Positive",
+    "Preregistration",
     "PresetSpec",
     "Pressure",
     "Price",
@@ -227,6 +231,7 @@ __all__ = [
     "ShareClaim",
     "Snapshot",
     "SourceSpec",
+    "SourceState",
     "StageTime",
     "StopReason",
     "Stripped",

@@ -13,3 +13,8 @@ class Value(BaseModel):
         validate_default=True,
         use_attribute_docstrings=True,
     )
+
+
+def is_none(value: object) -> bool:
+    """Say whether a field is left out of its record, so that records without it keep the bytes that they had."""
+    return value is None

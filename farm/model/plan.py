@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field, model_validator
 
 from farm.model.arm import Arm, ArmRole, Pin
-from farm.model.base import Value
+from farm.model.base import Value, is_none
 from farm.model.canonical import canonical_json
 from farm.model.digest import Digest
 from farm.model.door import CellBudget, SweepBudget
@@ -21,6 +21,7 @@ from farm.model.metric import Metric
 from farm.model.names import CellId, Name, cell_id
 from farm.model.origin import Origin
 from farm.model.policy import BreakerPolicy, CellOrder, DispatchPolicy, RetryPolicy
+from farm.model.preregistration import Preregistration
 from farm.model.task import Task
 from farm.model.time_window import WindowText
 
@@ -83,6 +84,8 @@ class Plan(Value):
 
     reused: dict[CellId, Origin] = {}
     """Cells that are not run: an earlier sweep measured them under the same lock."""
+    preregistration: Preregistration | None = Field(default=None, exclude_if=is_none)
+    """None: nothing was fixed beforehand, and nothing was cut."""
 
     @model_validator(mode="after")
     def _cells_name_what_is_here(self) -> "Plan":

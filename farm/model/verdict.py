@@ -2,12 +2,13 @@
 
 from enum import StrEnum
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 
 from farm.model.arm import Pin
-from farm.model.base import Value
+from farm.model.base import Value, is_none
 from farm.model.digest import Digest
 from farm.model.names import SweepId
+from farm.model.preregistration import Preregistration
 
 
 class Decision(StrEnum):
@@ -47,3 +48,5 @@ class Verdict(Value):
     checks: tuple[Check, ...]
     findings: dict[str, JsonValue] = {}
     """The gate's own tables."""
+    preregistration: Preregistration | None = Field(default=None, exclude_if=is_none)
+    """The plan's."""
