@@ -75,3 +75,12 @@ class NeedsMetrics(Protocol):
     def needed_metrics(self, policy: dict[str, JsonValue]) -> tuple[str, ...]:
         """Name the metrics that judging by `policy` reads."""
         ...
+
+
+@runtime_checkable
+class NeedsNumbers(Protocol):
+    """A gate that reads what needs no declaring, besides answers, and so can't be played by answers alone."""
+
+    def needed_number(self, policy: dict[str, JsonValue]) -> str:
+        """Name the number that judging by `policy` reads."""
+        ...

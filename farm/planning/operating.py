@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from farm.errors import SpecError
-from farm.gates.protocol import Gate, NeedsMetrics
+from farm.gates.protocol import Gate, NeedsMetrics, NeedsNumbers
 from farm.gates.table import Lifecycle, Row, Table
 from farm.model import ArmRole, Cell, CloseReason, Decision, OracleFinding, Pin, Plan, ScopeFinding
 from farm.stats.power import Dice, Difficulty
@@ -47,11 +47,7 @@ def characteristics(plan: Plan, pin: Pin, gate: Gate, play: Play) -> Chances:
 
     Trials are independent given the task. Raises SpecError where that can't be played.
     """
-    if isinstance(gate, NeedsMetrics) and (needed := gate.needed_metrics(pin.options)):
-        raise SpecError(
-            f"gate {pin.name!r} reads the metric {needed[0]!r}, and only right and wrong answers can be played; "
-            "use `farm stats` on an earlier sweep's numbers"
-        )
+    _ensure_played_by_answers(pin, gate)
     try:
         dice = Dice(play.truth, play.effect, play.seed)
     except ValueError as error:
@@ -68,6 +64,17 @@ def characteristics(plan: Plan, pin: Pin, gate: Gate, play: Play) -> Chances:
     shares = {decision: counts[decision] / play.played for decision in Decision}
     errors = {decision: math.sqrt(share * (1 - share) / play.played) for decision, share in shares.items()}
     return Chances(play.effect, shares, errors, play.played)
+
+
+def _ensure_played_by_answers(pin: Pin, gate: Gate) -> None:
+    needed = gate.needed_metrics(pin.options)[:1] if isinstance(gate, NeedsMetrics) else ()
+    if isinstance(gate, NeedsNumbers):
+        needed = (gate.needed_number(pin.options),)
+    if needed:
+        raise SpecError(
+            f"gate {pin.name!r} reads the metric {needed[0]!r}, and only right and wrong answers can be played; "
+            "use `farm stats` on an earlier sweep's numbers"
+        )
 
 
 def _blank(plan: Plan, cell: Cell) -> Row:

@@ -34,6 +34,11 @@ class PromotionGate:
         """Check options and fill in the defaults; raise SpecError naming what is wrong."""
         return read_policy(options).model_dump(mode="json")
 
+    def needed_number(self, policy: dict[str, JsonValue]) -> str:
+        """Name what is compared besides right and wrong answers."""
+        rules = read_policy(policy)
+        return rules.metric.value if isinstance(rules, ImplementationPolicy) else review.METRIC
+
     def judge(self, table: Table, policy: dict[str, JsonValue]) -> Judgement:
         """Decide each pair, and all of them."""
         rules = read_policy(policy)

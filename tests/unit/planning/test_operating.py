@@ -3,6 +3,7 @@ import pytest
 from farm.errors import SpecError
 from farm.gates.overlay import OverlayGate
 from farm.gates.paired import PairedGate
+from farm.gates.promotion import PromotionGate
 from farm.gates.protocol import Gate, Judgement
 from farm.gates.table import Table
 from farm.model import ArmRole, Decision, Pin
@@ -71,3 +72,13 @@ def test_a_gate_that_reads_other_numbers_is_refused_by_its_metric() -> None:
 
     with pytest.raises(SpecError, match="reads the metric 'bash_tool_calls'"):
         characteristics(PLAN, pin, gate, Play(EVEN, 0.1))
+
+
+@pytest.mark.parametrize(("work", "metric"), [("implementation", "cost_usd"), ("review", "review_weighted_f1")])
+def test_a_promotion_cannot_be_played_by_answers_alone(work: str, metric: str) -> None:
+    """Without costs it would find its evidence insufficient each time, which says nothing of the gate."""
+    gate = PromotionGate()
+    pin = Pin(name=gate.name, version=gate.version, options=gate.policy({"work": work}, TASKS))
+
+    with pytest.raises(SpecError, match=f"reads the metric '{metric}'"):
+        characteristics(PLAN, pin, gate, Play(EVEN, 0.0, 1))
