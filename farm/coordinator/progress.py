@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from farm.model import ArmCount, Checkpoint, Digest, Outcome, Plan, SweepId, pack, unpack
+from farm.model import ArmCount, Checkpoint, Digest, Outcome, Plan, Pressure, SweepId, pack, unpack
 
 _MOST_NOTES = 50
 """More than come between two looks at the progress."""
@@ -168,6 +168,14 @@ class Tally:
         """Keep a line for the display; one that it has already says nothing new."""
         if text not in self._notes:
             self._notes.append(text)
+
+    def note_pressure(self, index: int, pressure: Pressure) -> None:
+        """Keep a line on what presses a cell's provider."""
+        cell = self._plan.cells[index]
+        provider = self._plan.arm_by_name[cell.arm].provider
+        ends = ", ".join(f"{times} times {end}" for end, times in sorted(pressure.ends.items()))
+        wait = "" if pressure.retry_after_s is None else f"; it asks to wait {pressure.retry_after_s:g} s"
+        self.note(f"provider {provider}: {ends} in {cell.id}{wait}")
 
     def start(self) -> None:
         """Say that what was counted so far was done by an earlier run: it tells nothing about the pace."""

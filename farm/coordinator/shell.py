@@ -28,7 +28,7 @@ from farm.coordinator.sharing import Sharing
 from farm.coordinator.sweep_records import Ended, SweepRecords
 from farm.coordinator.watch import Suspect, Watch
 from farm.coordinator.window import Phase
-from farm.model import CellEvent, EventKind, FaultKind, Outcome, Pressure, RequestEnd, Ticket
+from farm.model import CellEvent, EventKind, FaultKind, Outcome, RequestEnd, Ticket
 
 _log = structlog.get_logger()
 
@@ -233,18 +233,11 @@ class Shell:
                     self._watch.finished_without_trace(hint.index, hint.attempt)
             case EventKind.PRESSURE:
                 if hint.pressure is not None:
-                    self._tally.note(self._pressed(hint.index, hint.pressure))
+                    self._tally.note_pressure(hint.index, hint.pressure)
                     if _PRESSING.intersection(hint.pressure.ends):
                         self._tell(on.Pressed(hint.index, hint.attempt, hint.pressure.retry_after_s))
             case _:
                 assert_never(hint.kind)
-
-    def _pressed(self, index: int, pressure: Pressure) -> str:
-        cell = self._records.plan.cells[index]
-        arm = self._records.plan.arm_by_name[cell.arm]
-        ends = ", ".join(f"{times} times {end}" for end, times in sorted(pressure.ends.items()))
-        wait = "" if pressure.retry_after_s is None else f"; it asks to wait {pressure.retry_after_s:g} s"
-        return f"provider {arm.provider}: {ends} in {cell.id}{wait}"
 
     def _look(self, index: int, attempt: int) -> bool:
         """Tell the machine what the store holds of the cell; False when its current attempt has left no trace."""
@@ -254,6 +247,9 @@ class Shell:
         stored = self._records.outcome(index, attempt)
         if stored is None:
             return False
+        if stored.outcome.late:
+            self.see_orders()  # somebody has settled the sweep without it
+            return True
         if stored.outcome.fault is not None:
             self._explain(index, attempt, stored.outcome.fault.detail)
         self._tell_end(index, stored.outcome)
@@ -383,7 +379,7 @@ class Shell:
         if origin is not None:
             self._records.take_over(index, self._ports.blobs.get(origin.outcome))
         stored = self._records.outcome(index, attempt)
-        if stored is not None and not stored.outcome.is_interrupted:
+        if stored is not None and not (stored.outcome.is_interrupted or stored.outcome.late):
             self._records.settle(index, stored)
         self._look(index, attempt)
 

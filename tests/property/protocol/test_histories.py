@@ -26,6 +26,13 @@ def test_no_history_breaks_a_law(first: int) -> None:
         assert not play(history).violations, explain(history)
 
 
+@pytest.mark.parametrize("seed", [30_628, 188_757, 312_120])
+def test_a_history_that_once_broke_a_law_keeps_it(seed: int) -> None:
+    """A finalizer had settled; a coordinator that had not seen it made a result of an outcome that says it is late."""
+    history = History.drawn(seed)
+    assert not play(history).violations, explain(history)
+
+
 @pytest.mark.parametrize(
     ("bug", "invariant"), [(Bug.NO_FENCE, "I5"), (Bug.CLEANS_FIRST, "I7"), (Bug.BLIND_REAPER, "I3")]
 )
