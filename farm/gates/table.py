@@ -8,6 +8,7 @@ from farm.model import (
     Churn,
     CloseReason,
     Fault,
+    Governed,
     Measured,
     OracleFinding,
     Plan,
@@ -51,6 +52,8 @@ class Row(Value):
     """Of the attempt that counts."""
     spent: Spent = Spent()
     duration_s: float | None = None
+    governed: Governed | None = None
+    """What the run claimed and how it was governed; None: its program asks for no claim."""
     attempts: int = 0
     reused: bool = False
     """Whether it was measured in an earlier sweep."""

@@ -98,6 +98,7 @@ def _with_evidence(row: Row, outcome: Outcome, evidence: Evidence) -> Row:
             "metrics": {measured.name: measured for measured in evidence.metrics},
             "cost_usd": evidence.cost_usd,
             "duration_s": evidence.duration_s,
+            "governed": evidence.governed,
         }
     )
 

@@ -43,6 +43,15 @@ from farm.model.fleet import (
     unserved,
 )
 from farm.model.globs import matches_any
+from farm.model.governed import (
+    AttemptRecord,
+    Capture,
+    CheckResult,
+    ContractRecord,
+    Coverage,
+    Governed,
+    Terminal,
+)
 from farm.model.guidance import Guidance, GuidanceError, Stripped, stripped
 from farm.model.image import ImageName
 from farm.model.limits import (
@@ -130,11 +139,13 @@ __all__ = [
     "ArmSpec",
     "Artifact",
     "AttemptCleanup",
+    "AttemptRecord",
     "Base",
     "BreakerPolicy",
     "Build",
     "BuildLimits",
     "Cancel",
+    "Capture",
     "Cell",
     "CellBudget",
     "CellEvent",
@@ -142,6 +153,7 @@ __all__ = [
     "CellOrder",
     "Check",
     "CheckLimits",
+    "CheckResult",
     "CheckRun",
     "Checkpoint",
     "Churn",
@@ -150,7 +162,9 @@ __all__ = [
     "Close",
     "CloseReason",
     "Command",
+    "ContractRecord",
     "CopiedAsset",
+    "Coverage",
     "Decision",
     "Dependency",
     "Derived",
@@ -168,6 +182,7 @@ __all__ = [
     "Expected",
     "Fault",
     "FaultKind",
+    "Governed",
     "Guidance",
     "GuidanceError",
     "Host",
@@ -240,6 +255,7 @@ __all__ = [
     "SweepSpec",
     "Task",
     "TaskSpec",
+    "Terminal",
     "Ticket",
     "TokenUse",
     "Tokens",

@@ -11,6 +11,7 @@ from farm.model.base import Value
 from farm.model.digest import Digest
 from farm.model.door import DoorReport
 from farm.model.fault import Fault
+from farm.model.governed import Governed
 from farm.model.metric import Measured, Number
 from farm.model.names import CellId, Name, SweepId
 from farm.model.origin import Origin
@@ -237,6 +238,8 @@ class Evidence(Value):
     metrics: tuple[Measured, ...] = ()
     builds: dict[Name, Digest] = {}
     """What the task's builds had made, by their names: the bytes that the cell saw."""
+    governed: Governed | None = None
+    """What the run claimed and how it was governed; None: its program asks for no claim."""
 
     @property
     def is_sound(self) -> bool:
