@@ -26,6 +26,18 @@ class ArmPair(Value):
         return f"{self.candidate} against {self.incumbent}"
 
 
+def same_arms(plan: Plan) -> tuple[ArmPair, ...]:
+    """Set each control against its incumbent where the two are the same arm: what they differ by is noise."""
+    incumbents = [arm.name for arm in plan.arms if arm.role is ArmRole.INCUMBENT]
+    only = incumbents[0] if len(incumbents) == 1 else None
+    controls = [(arm, arm.incumbent or only) for arm in plan.arms if arm.role is ArmRole.CONTROL]
+    return tuple(
+        ArmPair(candidate=arm.name, incumbent=its)
+        for arm, its in controls
+        if its is not None and arm.is_like(plan.arm_by_name[its])
+    )
+
+
 def pairs_by_role(plan: Plan) -> tuple[ArmPair, ...]:
     """Set each candidate against the incumbent that it names, or the only one; () when one of them has neither."""
     incumbents = [arm.name for arm in plan.arms if arm.role is ArmRole.INCUMBENT]

@@ -63,3 +63,8 @@ class Arm(Value):
     """Tar blobs of folders that its sessions see read-only, by name."""
     plugins: dict[Name, str] = {}
     """The versions of those assets that are plug-ins of its agent."""
+
+    def is_like(self, other: "Arm") -> bool:
+        """Say whether it does the same to a cell, whatever it is called and compared as."""
+        called = {"name": other.name, "role": other.role, "incumbent": other.incumbent}
+        return self.model_copy(update=called) == other

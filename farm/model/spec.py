@@ -179,6 +179,8 @@ class ArmSpec(Value):
     role: ArmRole
     incumbent: Name | None = None
     """The arm that it is set against; needed of candidates when the sweep has several incumbents."""
+    control: Annotated[bool, Field(strict=True)] = False
+    """It is its incumbent once more, so that what the two differ by is noise; refused where it is anything else."""
     agent: PluginSpec
     program: PluginSpec = PluginSpec(kind="single")
     provider: Name | None = None

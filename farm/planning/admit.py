@@ -21,6 +21,7 @@ def cross_checks(spec: SweepSpec) -> Iterator[Problem]:
     yield from _twice("metrics", "name", [metric.name for metric in spec.metrics])
     yield from _twice("gates", "kind", [gate.kind for gate in spec.gates])
     yield from _roles(spec)
+    yield from _controls(spec)
     yield from _unsolvable(spec)
     yield from _overlays(spec)
     yield from _assets(spec)
@@ -51,6 +52,19 @@ def _twice(field: str, key: str, names: Sequence[str]) -> Iterator[Problem]:
         first = names.index(name)
         if first < index:
             yield Problem((field, index, key), f"{name!r} is already the {key} of {field}[{first}]; choose another")
+
+
+def _controls(spec: SweepSpec) -> Iterator[Problem]:
+    incumbents = [arm.name for arm in spec.arms if arm.role is ArmRole.INCUMBENT]
+    for index, arm in enumerate(spec.arms):
+        if not arm.control:
+            continue
+        if arm.role is not ArmRole.CONTROL:
+            yield Problem(("arms", index, "role"), f"an arm with `control: true` has the role control, not {arm.role}")
+        if arm.incumbent is None and len(incumbents) != 1:
+            known = ", ".join(incumbents) or "none"
+            text = f"say which incumbent arm {arm.name!r} repeats (`incumbent:`); the sweep's incumbents are: {known}"
+            yield Problem(("arms", index, "control"), text)
 
 
 def _roles(spec: SweepSpec) -> Iterator[Problem]:

@@ -33,6 +33,7 @@ from farm.model import (
 from farm.planning.admit import cross_checks
 from farm.planning.brought import Places, bring, store
 from farm.planning.cells import Ordering, order_cells
+from farm.planning.controls import unlike_controls
 from farm.planning.durations import Durations
 from farm.planning.expanded import Expanded
 from farm.planning.exposed import exposed_oracles
@@ -114,6 +115,7 @@ def _gather(spec: SweepSpec, asked: tuple[TaskSpec, ...], folder: Path, plugins:
     durations = None if spec.durations is None else gathering.durations(spec.durations)
     gathering.sandbox(spec.sandbox)
     problems = [*cross_checks(spec), *exposed_oracles(spec, folder), *_nothing_asked(spec, asked), *gathering.problems]
+    problems += [] if problems else unlike_controls(planned.arms, _whole(arms))
     problems += [] if problems else narrow_windows(planned, _limits_s(planned, _whole(arms), durations))
     if problems:
         raise ProblemsError(problems)

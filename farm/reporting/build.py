@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from farm.gates.contamination import Contamination, contaminations
+from farm.gates.paired.noise import noises
 from farm.gates.table import Row
 from farm.model import (
     Artifact,
@@ -71,6 +72,7 @@ def build(source: ReportInput) -> Report:
         labels=by_label,
         crossings=crossings(by_label),
         contaminations=alike,
+        noise=tuple(noises(source.table)),
         metrics=metric_lines(source.table),
         cells=lines,
         provenance=_provenance(source, alike),

@@ -12,6 +12,7 @@ from pydantic import JsonValue
 
 from farm.gates.contamination import Contamination
 from farm.gates.health import HealthStatus
+from farm.gates.paired.noise import Noise
 from farm.model import (
     ArmRole,
     Artifact,
@@ -215,6 +216,8 @@ class Report(Value):
     """Where along the labels an arm begins to beat another."""
     contaminations: tuple[Contamination, ...]
     """Arms of one task and trial that left the same change."""
+    noise: tuple[Noise, ...] = ()
+    """What controls that are their incumbent once more differ by."""
     metrics: tuple[MetricLine, ...]
     cells: tuple[CellLine, ...]
     provenance: Provenance

@@ -22,7 +22,16 @@ def summary_lines(report: Report) -> tuple[str, ...]:
         lines.append("no verdict: the sweep has no gate")
     width = max((len(arm.name) for arm in report.arms), default=0)
     lines += [_arm_text(arm, width) for arm in report.arms]
-    return (*lines, *_flagged(report))
+    return (*lines, *_noise(report), *_flagged(report))
+
+
+def _noise(report: Report) -> list[str]:
+    """Say what the same arm twice differs by, of right answers and the first metrics."""
+    return [
+        f"noise floor: {line.pair.candidate} is {line.pair.incumbent} again, and its {line.metric} differs by "
+        f"{value_text(line.difference)} (mean of {line.tasks} tasks, at most {value_text(line.largest)} in one)"
+        for line in report.noise[:_MOST_CHECKS]
+    ]
 
 
 def _flagged(report: Report) -> list[str]:

@@ -8,8 +8,9 @@ from pydantic import JsonValue
 
 from farm.gates.exact import number
 from farm.gates.paired.gains import Gains, gains
+from farm.gates.paired.noise import noise
 from farm.gates.paired.policy import CORRECT, PairedPolicy, Question, read_policy
-from farm.gates.pairs import ArmPair, pairs_by_role
+from farm.gates.pairs import ArmPair, pairs_by_role, same_arms
 from farm.gates.protocol import Judgement
 from farm.gates.table import Table
 from farm.model import Check, CloseReason, Decision
@@ -58,7 +59,7 @@ class PairedGate:
             decision=_together([one.decision for one in decided]),
             summary=_summary(decided, common),
             checks=(*common, *(check for one in decided for check in one.checks)),
-            findings={"pairs": [one.record for one in decided]},
+            findings={"pairs": [one.record for one in decided]} | _noise(table, rules),
         )
 
 
@@ -123,6 +124,12 @@ def _complete(table: Table) -> Check:
         observed=close.value,
         holds=True if is_complete else None,
     )
+
+
+def _noise(table: Table, rules: PairedPolicy) -> dict[str, JsonValue]:
+    """Tell what the plan's own controls differ by; it decides nothing."""
+    found = [noise(table, pair, rules.metric, rules.seed) for pair in same_arms(table.plan)]
+    return {"noise": [one.model_dump(mode="json") for one in found]} if found else {}
 
 
 def _control_checks(table: Table, control: ArmPair, rules: PairedPolicy) -> tuple[Check, ...]:

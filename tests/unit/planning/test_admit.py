@@ -50,6 +50,12 @@ def test_one_arm_alone_may_be_an_incumbent_or_a_control() -> None:
         ({"arms": [ON]}, ("arms", 0, "role"), "arm 'on' is a candidate without an incumbent"),
         ({"arms": [OFF, OFF | {"name": "b"}, ON]}, ("arms", 2), "say which of them arm 'on' is set against"),
         ({"arms": [OFF, ON | {"incumbent": "b"}]}, ("arms", 1, "incumbent"), "no incumbent 'b'"),
+        ({"arms": [OFF, ON | {"control": True}]}, ("arms", 1, "role"), "has the role control, not candidate"),
+        (
+            {"arms": [OFF, OFF | {"name": "b"}, OFF | {"name": "c", "role": "control", "control": True}]},
+            ("arms", 2, "control"),
+            "say which incumbent arm 'c' repeats (`incumbent:`); the sweep's incumbents are: off, b",
+        ),
         (
             {"arms": [OFF | {"assets": {"p": "p"}, "plugins": {"p": {"folder": "p", "version": "1.0.0"}}}]},
             ("arms", 0, "plugins", "p"),

@@ -4,11 +4,13 @@ from decimal import Decimal
 from html.parser import HTMLParser
 
 from farm.gates.table import Row
-from farm.model import CellId, Digest, DoorReport, ModelUse, OracleFinding, TokenUse, parse_record
+from farm.model import ArmRole, Cell, CellId, Digest, DoorReport, ModelUse, OracleFinding, Plan, TokenUse, parse_record
 from farm.reporting.render import render
 from farm.reporting.report import CellState, Report, Spend
-from tests.builders.gates import BASH_CALLS, ENDED_WELL, OFF, ON, At, a_plan, a_row, a_session
-from tests.builders.reports import HOSTILE, a_report_input, an_uncontained_report_input
+from farm.reporting.report_input import ReportInput
+from farm.reporting.summary import summary_lines
+from tests.builders.gates import BASH_CALLS, ENDED_WELL, OFF, ON, At, a_plan, a_row, a_session, an_arm
+from tests.builders.reports import HOSTILE, a_report_input, an_uncontained_report_input, demo_plan
 
 
 def the_report(**changes) -> Report:
@@ -262,3 +264,28 @@ def test_the_report_names_its_plan_and_settlement() -> None:
     assert isinstance(origin.settlement, Digest)
     assert (ENDED_WELL.close, BASH_CALLS.name) == (origin.close, the_report().metrics[0].metric)
     assert HOSTILE not in the_page()
+
+
+def with_a_control() -> ReportInput:
+    """Give the demo sweep a third arm, which is the incumbent once more."""
+    plan, again = demo_plan(), an_arm("again", ArmRole.CONTROL)
+    cells = tuple(Cell(task=task.id, arm=again.name, trial=1) for task in plan.tasks)
+    plan = Plan.model_validate(plan.model_dump() | {"arms": (*plan.arms, again), "cells": (*plan.cells, *cells)})
+    rows = (a_row(At(cell.arm, cell.trial, cell.task), 6 if cell.arm == again.name else 2) for cell in plan.cells)
+    return a_report_input(plan, rows)
+
+
+def test_what_the_same_arm_twice_differs_by_is_told_as_the_noise_floor() -> None:
+    files = render(with_a_control())
+
+    report = parse_record(Report, files["report.json"], "report.json")
+    assert [(line.metric, line.difference) for line in report.noise] == [("correct", 0), (BASH_CALLS.name, -4)]
+    text = parsed(files["report.html"].decode()).text
+    assert "Noise floor: the same arm twice" in text
+    assert "| bash_tool_calls | again | overlay-off | -4 | 4 | 0.5 | 2 | 2 of 2 |" in files["report.md"].decode()
+    told = (
+        "noise floor: again is overlay-off again, and its bash_tool_calls differs by -4 (mean of 2 tasks, at most 4 in "
+        "one)"
+    )
+    assert told in summary_lines(report)
+    assert "Noise floor" not in the_page()
