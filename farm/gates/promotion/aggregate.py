@@ -95,11 +95,12 @@ class Aggregate(Value):
 def aggregate(rows: Sequence[Row], task: Task, transcripts_missing: int | None = None) -> Aggregate:
     """Put the rows of `task` under one arm together."""
     kinds = [kind_of(row) for row in rows]
-    valid = [row for row, kind in zip(rows, kinds, strict=True) if STANDINGS[kind].is_valid]
-    resolved = [row for row, kind in zip(rows, kinds, strict=True) if kind is RowKind.PASSED]
-    fresh = [row for row in rows if not row.reused]
-    failures = [failures_of(row) for row in fresh]
-    failed = [row for row, ways in zip(fresh, failures, strict=True) if ways]
+    kinded = list(zip(rows, kinds, strict=True))
+    valid = [row for row, kind in kinded if STANDINGS[kind].is_valid]
+    resolved = [row for row, kind in kinded if kind is RowKind.PASSED]
+    fresh = sum(not row.reused for row in rows)
+    amiss = [(kind, failures_of(row)) for row, kind in kinded if kind is not RowKind.PASSED and not row.reused]
+    failed = [kind for kind, ways in amiss if ways]
     reviews = _reviewed(valid) if task.oracle.kind == REVIEW else {}
     return Aggregate(
         label=task.label,
@@ -108,11 +109,11 @@ def aggregate(rows: Sequence[Row], task: Task, transcripts_missing: int | None =
         excluded_runs=len(rows) - len(valid),
         resolved=len(resolved),
         resolved_fresh=sum(not row.reused for row in resolved),
-        fresh_attempts=len(fresh),
-        admissible=len(fresh) - len(failed),
-        execution_failures=sum(Health.EXECUTION_FAILURE in ways for ways in failures),
-        evidence_failures=sum(Health.EVIDENCE_FAILURE in ways for ways in failures),
-        health_reasons=tuple(sorted({kind.value for row in failed if (kind := kind_of(row)) is not RowKind.PASSED})),
+        fresh_attempts=fresh,
+        admissible=fresh - len(failed),
+        execution_failures=sum(Health.EXECUTION_FAILURE in ways for _, ways in amiss),
+        evidence_failures=sum(Health.EVIDENCE_FAILURE in ways for _, ways in amiss),
+        health_reasons=tuple(sorted({kind.value for kind in failed})),
         error_kinds={kind.value: count for kind, count in sorted(Counter(kinds).items()) if kind is not RowKind.PASSED},
         transcripts_missing=transcripts_missing,
         **_spent(valid),
