@@ -14,7 +14,7 @@ from farm.gates.promotion.policy import ImplementationPolicy, read_policy
 from farm.gates.promotion.reading import Problem, Reason, read_promotion
 from farm.gates.promotion.record import LIFE, Bindings, Promotion, RunStatus
 from farm.gates.promotion.ruling import Choice, Contest, Sweep
-from farm.model import CloseReason
+from farm.model import CloseReason, Decision
 
 AHEAD = timedelta(minutes=5)
 """How far another host's clock may be ahead."""
@@ -48,6 +48,8 @@ def refusals(document: JsonValue, today: Today) -> tuple[Problem, ...]:
 def _of_record(record: Promotion) -> Iterator[Problem]:
     if record.run_status is not RunStatus.COMPLETE:
         yield Problem(Reason.RUN_STATUS, f"the sweep is {record.run_status}, and must be complete")
+    if record.farm is not None and record.farm.verdict is not Decision.PASS:
+        yield Problem(Reason.VERDICT, f"the sweep's verdict is {record.farm.verdict}")
     arms = record.required_candidate_arms
     if not arms or len(set(arms)) < len(arms):
         yield Problem(Reason.ARMS_MALFORMED, f"its candidates are {', '.join(arms) or 'none'}; each must be named once")

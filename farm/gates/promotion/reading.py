@@ -16,6 +16,7 @@ class Reason(StrEnum):
     MALFORMED = "malformed"
     SCHEMA_VERSION = "schema-version"
     RUN_STATUS = "run-status"
+    VERDICT = "verdict-not-pass"
     ARMS_MALFORMED = "candidate-arms-malformed"
     TASK_MALFORMED = "task-binding-malformed"
     NO_ZONE = "timestamp-without-zone"

@@ -25,7 +25,7 @@ from farm.gates.promotion.aggregate import Count
 from farm.gates.promotion.decisions import ImplementationDecision, ReviewDecision
 from farm.gates.promotion.policy import Efficiency, Least
 from farm.gates.promotion.review import METRIC
-from farm.model import Digest, Pin, SweepId
+from farm.model import Decision, Digest, Pin, Preregistration, SweepId
 from farm.model.base import Value
 
 LIFE = timedelta(days=90)
@@ -156,6 +156,9 @@ class Sealed(Value):
     cleanup: Digest
     seal: Digest
     gate: Pin
+    verdict: Decision
+    """On all candidates together; what a pilot finds never passes."""
+    preregistration: Preregistration | None = None
 
 
 class Promotion(Bindings):

@@ -43,6 +43,8 @@ def promotion_of(report: ReportInput, seal: Digest, read: ReadBlob) -> Promotion
             cleanup=verdict.cleanup,
             seal=seal,
             gate=verdict.gate,
+            verdict=verdict.decision,
+            preregistration=verdict.preregistration,
         ),
     )
 

@@ -329,6 +329,14 @@ def test_a_wrong_option_is_named(options: dict[str, Any], said: str) -> None:
     assert said in str(raised.value)
 
 
+@pytest.mark.parametrize(("share", "decision"), [("0/1", Decision.PASS), ("1/1", Decision.INCONCLUSIVE)])
+def test_the_share_of_gated_tasks_may_be_any(share: str, decision: Decision) -> None:
+    ours, theirs = (each(costing("1", resolved=False), ("three",), arm) for arm in (ON, OFF))
+    found = judged([*CHEAP[:6], *ours], [*DEAR[:6], *theirs], least_gated_share=share)
+
+    assert found.decision is decision
+
+
 @pytest.mark.parametrize(
     ("options", "decision"),
     [

@@ -18,8 +18,10 @@ from farm.model import (
     OracleFinding,
     OracleSpec,
     Overlay,
+    PilotSize,
     Pin,
     Plan,
+    Preregistration,
     ScopeFinding,
     Snapshot,
     canonical_json,
@@ -165,7 +167,22 @@ def test_a_decision_to_keep_may_not_be_applied() -> None:
     record = the_record(on="1.00")
 
     found = list(objections(document_of(record), record, NOW))
-    assert found == [f"decision-not-promote: {ON}: the decision is keep_incumbent"]
+    assert found == [
+        "verdict-not-pass: the sweep's verdict is fail",
+        f"decision-not-promote: {ON}: the decision is keep_incumbent",
+    ]
+
+
+def test_what_a_pilot_finds_may_not_be_applied() -> None:
+    plan = the_plan()
+    pilot = Preregistration(pilot=PilotSize(tasks=1, of_tasks=4, trials=3, of_trials=3))
+    record = the_record(Plan.model_validate(plan.model_dump() | {"preregistration": pilot}))
+
+    assert list(objections(document_of(record), record, NOW)) == [
+        "verdict-not-pass: the sweep's verdict is inconclusive"
+    ]
+    assert record.farm is not None
+    assert record.farm.preregistration == pilot
 
 
 def test_71_a_file_that_is_new_has_no_base_and_is_refused_with_words() -> None:
