@@ -33,9 +33,12 @@ LIFE = timedelta(days=90)
 
 
 def _written(given: object) -> object:
-    if not isinstance(given, str | datetime):
+    """Read what ISO 8601 writes, and no count of seconds."""
+    if isinstance(given, datetime):
+        return given
+    if not isinstance(given, str):
         raise ValueError(f"{given!r} is no time as ISO 8601 writes it, with a zone")  # noqa: TRY004 (pydantic's hook)
-    return given
+    return datetime.fromisoformat(given)
 
 
 Moment = Annotated[AwareDatetime, BeforeValidator(_written)]
@@ -164,7 +167,7 @@ class Sealed(Value):
 class Promotion(Bindings):
     """promotion.json."""
 
-    schema_version: Literal[6] = 6
+    schema_version: Literal[6]
     run_status: RunStatus
     generated_at: Moment
     evidence_expires_at: Moment

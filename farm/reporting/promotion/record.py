@@ -30,6 +30,7 @@ def promotion_of(report: ReportInput, seal: Digest, read: ReadBlob) -> Promotion
     files = {overlay.files for overlay in overlays if overlay is not None and overlay.files is not None}
     return Promotion(
         **{name: getattr(bindings, name) for name in Bindings.model_fields},
+        schema_version=6,
         run_status=RunStatus.COMPLETE if report.close.reason is CloseReason.COMPLETE else RunStatus.ABORTED,
         generated_at=report.settlement.settled_at,
         evidence_expires_at=report.settlement.settled_at + LIFE,

@@ -109,6 +109,8 @@ LATER = "2026-09-01T12:05:01+00:00"
         ("/generated_at", LATER, Reason.FUTURE),
         ("/evidence_expires_at", "2026-09-01T10:00:00+00:00", Reason.EXPIRY_EARLY),
         ("/generated_at", 5, Reason.NO_ZONE),
+        ("/generated_at", "1788220800", Reason.NO_ZONE),
+        ("/generated_at", "2026-09-01", Reason.NO_ZONE),
         ("/decisions/0/candidate_arm", "candidate_review", Reason.DECISION_UNRELATED),
         ("/proposer_model", "model-q", Reason.PROPOSER),
         ("/decisions/0/tasks/0/task", "impl-9", Reason.EVIDENCE_TASKS),
@@ -122,6 +124,13 @@ def test_each_condition_has_its_word(path: str, value: Any, reason: Reason) -> N
     document = patched(BASES["promotion_implementation"], [{"op": "add", "path": path, "value": value}])
 
     assert reason in {problem.reason for problem in refusals(document, today("promotion_implementation"))}
+
+
+def test_a_record_without_its_schema_is_none() -> None:
+    patch = [{"op": "remove", "path": "/schema_version"}]
+    found = refusals(patched(BASES["promotion_review"], patch), today("promotion_review"))
+
+    assert {problem.reason for problem in found} == {Reason.SCHEMA_VERSION}
 
 
 def test_a_difference_is_named_with_both_values() -> None:
