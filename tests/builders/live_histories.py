@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 
-from farm.gates.reliability.trial import Part, Terminal, Trial
+from farm.gates.reliability.trial import Part, Trial
 from farm.gates.table import Row, Table
 from farm.model import (
     Arm,
@@ -19,6 +19,7 @@ from farm.model import (
     Snapshot,
     Task,
     TaskSpec,
+    Terminal,
     governed,
 )
 from farm.model.preregistration import LockPin, Preregistration, SourceState
@@ -178,7 +179,7 @@ def _governed(task: TaskSpec, trial: Trial, conduct: Conduct) -> governed.Govern
         is_governed=True,
         contract=_contract(task, trial),
         attempts=tuple(_attempts(task, trial, conduct)),
-        terminal=governed.Terminal(trial.terminal),
+        terminal=trial.terminal,
     )
 
 

@@ -1,1 +1,5 @@
-"""Whether a governor keeps an agent from claiming what is not so, and at what price: pre-registered, exact."""
+"""Whether a governor makes an agent's claims of success more reliable: the reliability protocol's ruling."""
+
+from farm.gates.reliability.gate import ReliabilityGate
+
+__all__ = ["ReliabilityGate"]

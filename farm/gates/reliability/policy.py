@@ -2,16 +2,38 @@
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, JsonValue, ValidationError, model_validator
 
-from farm.model import Positive
+from farm.errors import SpecError
+from farm.gates.reliability.trial import Part
+from farm.model import Name, Positive
 from farm.model.base import Value
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
+class Parts(Value):
+    """Which arm is what."""
+
+    baseline: Name = "baseline"
+    model: Name = "governed-model-contract"
+    reference: Name = "governed-reference-contract"
+
+    @model_validator(mode="after")
+    def _are_three(self) -> "Parts":
+        if len(self.by_arm) < len(Part):
+            raise ValueError("baseline, model and reference must be three arms")
+        return self
+
+    @property
+    def by_arm(self) -> dict[str, Part]:
+        return {self.baseline: Part.BASELINE, self.model: Part.MODEL, self.reference: Part.REFERENCE}
+
+
 class ReliabilityPolicy(Value):
     """What must hold to be proven, and what shows harm."""
+
+    parts: Parts = Parts()
 
     tasks: Positive = 20
     least_trials: Positive = 5
@@ -34,3 +56,16 @@ class ReliabilityPolicy(Value):
     abstention_weight: float = 0.35
     replicates: Positive = 10_000
     seed: int = 20260823
+    sample: Positive = 10
+    """How many right runs are drawn, by the seed, for a person to look at."""
+
+
+def read_policy(options: dict[str, JsonValue]) -> ReliabilityPolicy:
+    """Check a person's options; raise SpecError naming the field."""
+    try:
+        return ReliabilityPolicy.model_validate(options)
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in problem["loc"]) or "options"
+        known = ", ".join(ReliabilityPolicy.model_fields)
+        raise SpecError(f"gate reliability: {where}: {problem['msg']}; its options are {known}") from error

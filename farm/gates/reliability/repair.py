@@ -2,19 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import pairwise
 
-
-class Capture(StrEnum):
-    """How near to its attempt a snapshot was taken."""
-
-    LIVE = "live"
-    """The workspace was that attempt's."""
-    COALESCED = "coalesced_backfill"
-    """A newer attempt had been made when it was looked at."""
-    TERMINAL = "terminal_backfill"
-    """It was seen only after the end."""
+from farm.model import Capture
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from farm.model import Terminal
+
 SUCCESS_LINE = "BENCHMARK_OUTCOME: COMPLETE"
 """What the last line of an answer must be, to claim success."""
 _ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
@@ -18,19 +20,6 @@ class Part(StrEnum):
     """Governed, by a contract that the agent writes."""
     REFERENCE = "reference"
     """Governed, by a contract that is made from the oracle."""
-
-
-class Terminal(StrEnum):
-    """How a governor ends a run."""
-
-    CERTIFIED = "certified"
-    """Every check passed."""
-    EXHAUSTED = "exhausted"
-    """Checks still failed when the budget of repairs was used up."""
-    ABSTAINED = "abstained"
-    """The agent said that it can't be shown."""
-    NONE = "none"
-    """No contract was opened, or it was left open."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from farm.gates.reliability.attribution import Checked, GovernedRun, attribute
-from farm.gates.reliability.repair import Capture, Snapshot, labels, repairs
-from farm.gates.reliability.trial import Part, Terminal, Trial
+from farm.gates.reliability.repair import Snapshot, labels, repairs
+from farm.gates.reliability.trial import Part, Trial
+from farm.model import Capture, Terminal
 
 VECTORS: list[dict[str, Any]] = json.loads((Path(__file__).parents[3] / "data/reliability-vectors.json").read_text())
 NAMES = {
