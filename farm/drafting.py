@@ -4,19 +4,27 @@ Apart from `farm.bootstrap`, as planning takes longer to import than a verb that
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from farm import bootstrap
-from farm.model import Plan, SweepId
+from farm.errors import SpecError
+from farm.model import Digest, Plan, Preregistration, SweepId, SweepLock, SweepSpec, canonical_json
 from farm.model.keys import SWEEPS
 from farm.planning import plan_sweep
 from farm.planning.carrying import Reuse, Source
 from farm.planning.load import read_spec
+from farm.planning.locking import Cut, ensure_locked, lock_subject, pilot_of, read_lock
+from farm.planning.locking_source import look_at_source
 from farm.planning.proofs import plan_proofs
 from farm.planning.reuse import ReuseRule
 from farm.ports import BlobStore, Store
+
+_MOST_STEM = 50
+_SHORT = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +35,8 @@ class Draft:
     inputs: tuple[bytes, ...]
     reuse: Reuse = field(default_factory=Reuse)
     """What it takes over from earlier sweeps."""
+    objections: tuple[str, ...] = ()
+    """Why what it is locked for can't be decided by it as things stand."""
 
     def deliver(self, store: Store) -> Plan:
         """Store the inputs, and the bytes that are taken over, and return the plan.
@@ -38,23 +48,77 @@ class Draft:
         return self.reuse.carry(self.plan, store)
 
 
+@dataclass(frozen=True, slots=True)
+class Registering:
+    """How a plan is held against what was fixed beforehand, and whether it is a pilot."""
+
+    lock: Path | None = None
+    """In place of the one that the sweep file names."""
+    cut: Cut = field(default_factory=Cut)
+
+
 def draft_plan(
-    sweep_file: Path, *, expensive: bool = False, reuse: Sequence[str] = (), store: str | None = None
+    sweep_file: Path,
+    *,
+    expensive: bool = False,
+    reuse: Sequence[str] = (),
+    store: str | None = None,
+    registering: Registering | None = None,
 ) -> Draft:
     """Plan a file's sweep, expensive tasks only when asked for; raise SpecError for whatever a person must change.
 
     `reuse` names sweeps besides those of the file: by id in the store, or by the place of their folder in another.
+    A plan that differs from its lock is such an error too; a lock that is not published is the draft's objection.
     """
     draft = _draft(lambda blobs: plan_sweep(sweep_file, blobs, bootstrap.plugins(), expensive=expensive))
     spec = read_spec(sweep_file).spec
+    asked = registering or Registering()
     named = dict.fromkeys((*spec.reuse, *reuse))
+    draft = _registered(draft, sweep_file, spec, asked)
+    if draft.plan.preregistration is not None and draft.plan.preregistration.is_locked and named:
+        objection = "a locked sweep measures every cell itself; drop `reuse:` and --reuse"
+        return replace(draft, objections=(*draft.objections, objection))
     if not named:
         return draft
     settings = bootstrap.read_settings()
     sources = [_source(name, store, settings) for name in named]
     rule = ReuseRule(bootstrap.clock().now(), timedelta(days=spec.reuse_within_days))
     found = Reuse.found(draft.plan, sources, rule)
-    return Draft(draft.plan.with_reused(found.origins), draft.inputs, found)
+    return replace(draft, plan=draft.plan.with_reused(found.origins), reuse=found)
+
+
+def _registered(draft: Draft, sweep_file: Path, spec: SweepSpec, asked: Registering) -> Draft:
+    """Hold a draft against its lock, and cut it to a pilot where that was asked for."""
+    file = asked.lock or (None if spec.lock is None else sweep_file.parent / spec.lock)
+    if file is None:
+        return replace(draft, plan=pilot_of(draft.plan, asked.cut))
+    lock = read_lock(file)
+    pin = ensure_locked(lock, lock_subject(spec, draft.plan))
+    inputs = (*draft.inputs, canonical_json(lock))
+    whole = draft.plan.with_preregistration(Preregistration(lock=pin))
+    plan = pilot_of(whole, asked.cut)
+    if plan is not whole:
+        return replace(draft, plan=plan, inputs=inputs)
+    source = look_at_source(sweep_file, file)
+    plan = draft.plan.with_preregistration(Preregistration(lock=pin, source=source.state))
+    return replace(draft, plan=plan, inputs=inputs, objections=source.problems)
+
+
+def draft_lock(sweep_file: Path, named: str | None, statement: str | None, *, expensive: bool = False) -> SweepLock:
+    """Take what a lock of the file's sweep fixes; without a name it is called after the sweep and its subject.
+
+    Raises SpecError for whatever a person must change.
+    """
+    plan = _draft(lambda blobs: plan_sweep(sweep_file, blobs, bootstrap.plugins(), expensive=expensive)).plan
+    subject = lock_subject(read_spec(sweep_file).spec, plan)
+    stem = plan.name[:_MOST_STEM].rstrip("-")
+    name = named or f"{stem}-{Digest.of(canonical_json(subject))[:_SHORT]}"
+    said = statement or f"{', '.join(arm.name for arm in plan.arms)} are compared on {len(plan.tasks)} tasks."
+    try:
+        return SweepLock(id=name, statement=said, locked_at=bootstrap.clock().now(), subject=subject)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise SpecError(f"the lock's {first['loc'][0]} is {first['input']!r}: {first['msg']}") from None
 
 
 def _source(name: str, store: str | None, settings: bootstrap.Settings) -> Source:

@@ -16,6 +16,8 @@ def named_blobs(plan: Plan, attempts: Iterable[Outcome | AttemptCleanup]) -> dic
         named.update(_of_attempt(one))
     if plan.prices is not None:
         named[plan.prices] = "the price table"
+    if plan.preregistration is not None and plan.preregistration.lock is not None:
+        named[plan.preregistration.lock.digest] = "the lock"
     for task in plan.tasks:
         named.update(_of_task(task))
     for arm in plan.arms:

@@ -19,6 +19,7 @@ from farm.audit.links import Links
 from farm.audit.origins import check_origins
 from farm.audit.reader import Read, Reader
 from farm.audit.rebuild import Rebuild, Remake, Settled
+from farm.audit.registered import check_lock
 from farm.errors import SpecError
 from farm.gates.contamination import contaminations
 from farm.gates.protocol import GateSource
@@ -106,6 +107,7 @@ class _Verification:
         blobs = {} if head.plan is None else named_blobs(head.plan, attempts)
         if head.plan is not None:
             check_origins(self.sweep, head.plan, cells, self.store.blobs, self.notebook)
+            check_lock(self.sweep, head.plan, self.store.blobs, self.notebook)
         check_blobs(blobs, self.store.blobs, self.notebook)
         uncounted = tuple(self._strangers(head))
         made = self._made_keys()

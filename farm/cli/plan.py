@@ -5,12 +5,13 @@ from pathlib import Path
 import click
 from pydantic import JsonValue
 
-from farm import bootstrap, drafting
+from farm import drafting
 from farm.cli.common import answer, expensive_option, json_option, reuse_option, store_option
+from farm.cli.registering import registering, registering_options, registration_document, registration_lines
 from farm.cli.reused import clock_text, reuse_document, reuse_lines
+from farm.cli.served import lacking_now
 from farm.coordinator.mandate import Mandate
-from farm.errors import TransientError
-from farm.model import Plan, needs, unserved
+from farm.model import Plan, needs
 from farm.planning.schedule import Simulation, simulate
 
 _MOST_SLOTS = 100_000
@@ -37,17 +38,6 @@ def describe(plan: Plan) -> list[str]:
     if not plan.cells:
         lines.append("nothing would run: the gate will say why")
     return lines
-
-
-def _unserved(plan: Plan) -> tuple[str, ...]:
-    """Say which arms no living host of the team's queue can run; nothing where none is named."""
-    settings = bootstrap.read_settings()
-    if settings.redis_url is None:
-        return ()
-    try:
-        return tuple(unserved(plan, bootstrap.connect(settings.redis_url).hosts.live()))
-    except TransientError as error:
-        return (f"which hosts live is not known: {error}",)
 
 
 def _timed(simulation: Simulation, plan: Plan) -> list[str]:
@@ -82,6 +72,7 @@ def _simulation_document(simulation: Simulation) -> JsonValue:
 @click.option("--simulate", "simulated", is_flag=True, help="Also say how long it would take, in each order.")
 @click.option("--slots", type=click.IntRange(1, _MOST_SLOTS), help="Of the fleet that is simulated; 1 if left out.")
 @expensive_option
+@registering_options
 @reuse_option
 @store_option
 @json_option
@@ -92,16 +83,20 @@ def command(  # noqa: PLR0913 (the options of a verb)
     simulated: bool,
     slots: int | None,
     expensive: bool,
+    lock: Path | None,
+    max_tasks: int | None,
+    trials: int | None,
     reuse: tuple[str, ...],
     store: str | None,
     as_json: bool,
 ) -> None:
     """Show what a sweep would run, without running or storing anything."""
-    draft = drafting.draft_plan(sweep_file, expensive=expensive, reuse=reuse, store=store)
+    asked = registering(lock, max_tasks, trials)
+    draft = drafting.draft_plan(sweep_file, expensive=expensive, reuse=reuse, store=store, registering=asked)
     plan, selection = draft.plan, draft.reuse.selection
-    lines = [*describe(plan), *reuse_lines(selection, plan)]
+    lines = [*describe(plan), *registration_lines(draft), *reuse_lines(selection, plan)]
     simulation = simulate(plan, slots or 1, plan.reused_indices) if simulated or slots else None
-    lacking = _unserved(plan)
+    lacking = lacking_now(plan)
     lines += [f"missing {sentence}" for sentence in lacking]
     if cells:
         lines += [
@@ -114,6 +109,7 @@ def command(  # noqa: PLR0913 (the options of a verb)
         "cell_count": len(plan.cells),
         "missing": list(lacking),
         "reuse": reuse_document(selection),
+        "preregistration": registration_document(draft),
         "plan": plan.model_dump(mode="json"),
     }
     if simulation is not None:

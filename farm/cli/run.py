@@ -8,6 +8,7 @@ from farm import bootstrap, drafting
 from farm.cli.common import edition_option, expensive_option, json_option, reuse_option, shard_option, store_option
 from farm.cli.drive import open_sweep
 from farm.cli.local import LocalRun, go_on
+from farm.cli.registering import confirm_option, ensure_may_run, registering, registering_options
 from farm.model import Shard, SweepId
 
 
@@ -19,6 +20,8 @@ from farm.model import Shard, SweepId
     help="Cells to run at once. Default: FARM_SLOTS, else the CPUs.",
 )
 @expensive_option
+@registering_options
+@confirm_option
 @reuse_option
 @edition_option
 @shard_option
@@ -31,6 +34,10 @@ def command(  # noqa: PLR0913 (the options of a verb)
     *,
     slots: int | None,
     expensive: bool,
+    lock: Path | None,
+    max_tasks: int | None,
+    trials: int | None,
+    confirmed: bool,
     reuse: tuple[str, ...],
     edition: int | None,
     shard: Shard | None,
@@ -46,7 +53,9 @@ def command(  # noqa: PLR0913 (the options of a verb)
     if settings.redis_url:
         bootstrap.connect(settings.redis_url)
     place = bootstrap.open_store(store, settings)
-    draft = drafting.draft_plan(sweep_file, expensive=expensive, reuse=reuse, store=store)
+    asked = registering(lock, max_tasks, trials)
+    draft = drafting.draft_plan(sweep_file, expensive=expensive, reuse=reuse, store=store, registering=asked)
+    ensure_may_run(draft, confirmed=confirmed)
     place.check()
 
     def opened() -> SweepId:

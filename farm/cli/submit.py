@@ -15,12 +15,16 @@ from farm.cli.common import (
     store_option,
 )
 from farm.cli.drive import open_sweep
+from farm.cli.registering import confirm_option, ensure_may_run, registering, registering_options
+from farm.cli.served import ensure_served_if_locked
 from farm.model import Shard
 
 
 @click.command(name="submit", epilog="Example:  farm submit sweep.yaml --store s3://farm/sweeps")
 @click.argument("sweep_file", type=click.Path(path_type=Path))
 @expensive_option
+@registering_options
+@confirm_option
 @reuse_option
 @edition_option
 @shard_option
@@ -30,6 +34,10 @@ def command(  # noqa: PLR0913 (the options of a verb)
     sweep_file: Path,
     *,
     expensive: bool,
+    lock: Path | None,
+    max_tasks: int | None,
+    trials: int | None,
+    confirmed: bool,
     reuse: tuple[str, ...],
     edition: int | None,
     shard: Shard | None,
@@ -38,7 +46,10 @@ def command(  # noqa: PLR0913 (the options of a verb)
 ) -> None:
     """Freeze a sweep into the store and print its id; nothing runs until it is coordinated."""
     place = bootstrap.open_store(store, bootstrap.read_settings())
-    draft = drafting.draft_plan(sweep_file, expensive=expensive, reuse=reuse, store=store)
+    asked = registering(lock, max_tasks, trials)
+    draft = drafting.draft_plan(sweep_file, expensive=expensive, reuse=reuse, store=store, registering=asked)
+    ensure_may_run(draft, confirmed=confirmed)
+    ensure_served_if_locked(draft.plan)
     place.check()
     plan = draft.deliver(place)
     sweep = open_sweep(plan, edition, shard, place.records)

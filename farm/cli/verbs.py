@@ -6,6 +6,7 @@ The table is plain data so that help costs no import: a verb's module is loaded 
 VERBS: dict[str, str] = {
     "init": "Make a folder with a small sweep that runs.",
     "plan": "Show what a sweep would run, without running it.",
+    "lock": "Fix all that decides what a sweep will say, before it is paid for.",
     "power": "Play a sweep's gates before it is paid for.",
     "task": "Prove a sweep's tasks before a session is paid for.",
     "run": "Run a sweep on this machine, from file to verdict.",

@@ -107,6 +107,7 @@ from farm.model.spec import (
     TaskSpec,
 )
 from farm.model.sums import known_sum
+from farm.model.sweep_lock import Code, Fixed, LockSubject, StoppingRule, SweepLock, differences, fixed_by
 from farm.model.task import (
     ActionClass,
     Build,
@@ -161,6 +162,7 @@ __all__ = [
     "CleanupRecord",
     "Close",
     "CloseReason",
+    "Code",
     "Command",
     "ContractRecord",
     "CopiedAsset",
@@ -182,6 +184,7 @@ __all__ = [
     "Expected",
     "Fault",
     "FaultKind",
+    "Fixed",
     "Governed",
     "Guidance",
     "GuidanceError",
@@ -191,6 +194,7 @@ __all__ = [
     "Limits",
     "LiveNote",
     "LockPin",
+    "LockSubject",
     "Machine",
     "Measured",
     "Metric",
@@ -249,9 +253,11 @@ __all__ = [
     "SourceState",
     "StageTime",
     "StopReason",
+    "StoppingRule",
     "Stripped",
     "SweepBudget",
     "SweepId",
+    "SweepLock",
     "SweepSpec",
     "Task",
     "TaskSpec",
@@ -270,6 +276,8 @@ __all__ = [
     "canonical_json",
     "cell_id",
     "cell_lock",
+    "differences",
+    "fixed_by",
     "image_need",
     "is_image",
     "known_sum",

@@ -111,7 +111,14 @@ class Plan(Value):
 
     def with_reused(self, reused: Mapping[CellId, Origin]) -> "Plan":
         """Copy with these cells taken over from earlier sweeps; what was computed of this plan is not kept."""
-        return Plan.model_validate({name: getattr(self, name) for name in Plan.model_fields} | {"reused": dict(reused)})
+        return self._with({"reused": dict(reused)})
+
+    def with_preregistration(self, known: Preregistration) -> "Plan":
+        """Copy that says how it was fixed beforehand; what was computed of this plan is not kept."""
+        return self._with({"preregistration": known})
+
+    def _with(self, changed: Mapping[str, object]) -> "Plan":
+        return Plan.model_validate({name: getattr(self, name) for name in Plan.model_fields} | dict(changed))
 
     @cached_property
     def reused_indices(self) -> frozenset[int]:

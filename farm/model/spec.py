@@ -231,3 +231,5 @@ class SweepSpec(Value):
     """Sealed sweeps whose results are taken over where they were measured under the same lock."""
     reuse_within_days: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 90.0
     """How long ago that may have been."""
+    lock: str | None = None
+    """The lock file, relative to the sweep file, that its plan must not differ from: see `farm lock`."""

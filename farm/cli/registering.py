@@ -1,0 +1,122 @@
+"""Pre-registration at the command line: its options, what it says of a plan, and what stops a decision."""
+
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from pydantic import JsonValue
+
+from farm.drafting import Draft, Registering
+from farm.errors import SpecError
+from farm.model import Plan
+from farm.planning.locking import Cut
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def registering_options(function: F) -> F:
+    """Add --lock, --max-tasks and --trials."""
+    for option in (
+        click.option(
+            "--lock",
+            type=click.Path(path_type=Path),
+            help="The lock that the plan must not differ from, in place of the sweep file's `lock:`.",
+        ),
+        click.option(
+            "--max-tasks",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="A pilot of the first N tasks: no gate passes in it.",
+        ),
+        click.option(
+            "--trials",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="A pilot of N trials, in place of the sweep file's: no gate passes in it.",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+def confirm_option(function: F) -> F:
+    """Add --confirm-cost."""
+    return click.option(
+        "--confirm-cost",
+        "confirmed",
+        is_flag=True,
+        help="Pay for a sweep that has a lock: without it, what it may cost is said, and nothing is run.",
+    )(function)
+
+
+def registering(lock: Path | None, max_tasks: int | None, trials: int | None) -> Registering:
+    """Put together what the options say."""
+    return Registering(lock, Cut(max_tasks, trials))
+
+
+def ensure_may_run(draft: Draft, *, confirmed: bool) -> None:
+    """Raise SpecError where the plan has a lock and is not what was promised, or nobody confirmed what it costs."""
+    known = draft.plan.preregistration
+    if known is None or known.lock is None:
+        return
+    for line in cost_lines(draft.plan):
+        click.echo(line, err=True)
+    if draft.objections:
+        listed = "\n".join(f"  {one}" for one in draft.objections)
+        raise SpecError(
+            f"the sweep is locked as {known.lock.id!r}, and can't be decided as things stand; --max-tasks or --trials "
+            f"make a pilot of it:\n{listed}"
+        )
+    if not confirmed:
+        raise SpecError(f"nobody confirmed the cost of {len(draft.plan.cells)} runs; say --confirm-cost to pay for it")
+
+
+def registration_lines(draft: Draft) -> Iterator[str]:
+    """Say how the plan was fixed beforehand; nothing where it was not, and is whole."""
+    known = draft.plan.preregistration
+    if known is None:
+        return
+    if known.lock is not None:
+        yield f"lock    {known.lock.id} {known.lock.digest}: nothing differs"
+    if known.pilot is not None:
+        yield f"pilot   {known.pilot.words}: no gate passes; one may fail, or find harm"
+        return
+    if known.source is not None:
+        upstream = known.source.upstream
+        published = "the upstream one" if known.source.is_published else f"upstream {upstream or 'none'}"
+        clean = "clean" if known.source.is_clean else "not clean"
+        yield f"source  commit {known.source.commit}, {published}, {clean}"
+    yield from (f"refused {objection}" for objection in draft.objections)
+    yield from cost_lines(draft.plan)
+
+
+def registration_document(draft: Draft) -> JsonValue:
+    """Say the same to a program; None where there is nothing to say."""
+    known = draft.plan.preregistration
+    return None if known is None else {**known.model_dump(mode="json"), "objections": list(draft.objections)}
+
+
+def cost_lines(plan: Plan) -> Iterator[str]:
+    """Say how many runs the plan pays for, and how much money at most."""
+    asking = sum(plan.arm_by_name[cell.arm].provider is not None for cell in plan.cells if cell.id not in plan.reused)
+    yield f"cost    {len(plan.cells)} runs, {asking} of which ask a provider: {_money(plan, asking)}"
+
+
+def _money(plan: Plan, asking: int) -> str:
+    if asking == 0:
+        return "$0.00"
+    most = _most_usd(plan, asking)
+    return "nobody knows how much; set a budget" if most is None else f"at most ${most:.2f}"
+
+
+def _most_usd(plan: Plan, asking: int) -> Decimal | None:
+    """Give the most that the budgets let the plan pay, every attempt counted; None: nothing bounds it."""
+    bounds = list[Decimal]()
+    if plan.budget is not None and plan.budget.cost_usd is not None:
+        bounds.append(plan.budget.cost_usd)
+    if plan.cell_budget is not None and plan.cell_budget.cost_usd is not None:
+        attempts = max(plan.retry.most_attempts, plan.retry.outage_attempts)
+        bounds.append(plan.cell_budget.cost_usd * asking * attempts)
+    return min(bounds, default=None)
