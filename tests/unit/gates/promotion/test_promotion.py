@@ -150,6 +150,15 @@ def test_62_a_task_that_no_arm_resolves_does_not_decide_unless_it_costs_more_tha
     assert (more.decision, ruled(more)["rule"]) == (Decision.FAIL, "ungated-regression")
 
 
+def test_63_a_verdict_never_gets_worse_with_progress_on_a_task_that_the_incumbent_never_resolves() -> None:
+    def solved(count: int) -> Decision:
+        ours = [an_implementation(At(ON, trial, "three"), resolved=trial <= count) for trial in (1, 2, 3)]
+        theirs = each(costing("1.00", resolved=False), ("three",), OFF)
+        return judged([*each(costing("1.00"), ("one", "two")), *ours], [*DEAR[:6], *theirs]).decision
+
+    assert [solved(count) for count in range(4)] == [Decision.FAIL, Decision.FAIL, Decision.PASS, Decision.PASS]
+
+
 def test_64_one_of_three_tasks_gated_is_too_little() -> None:
     ours, theirs = (each(costing("1", resolved=False), ("two", "three"), arm) for arm in (ON, OFF))
     found = judged([*CHEAP[:3], *ours], [*DEAR[:3], *theirs])
@@ -373,3 +382,50 @@ def test_what_the_plan_pins_is_read_back_as_it_was() -> None:
     policies: list[Policy] = [read_policy({"work": work}) for work in ("implementation", "review")]
 
     assert [read_policy(policy.model_dump(mode="json")) for policy in policies] == policies
+
+
+def told(found: Judgement) -> list[str]:
+    return [f"{one.name}: {one.observed} {one.operator} {one.threshold}" for one in found.checks]
+
+
+def test_every_comparison_of_code_is_told_with_its_numbers() -> None:
+    found = judged(CHEAP[:3], DEAR[:3], plan=the_plan(("one",)))
+
+    assert told(found) == [
+        "model-named: model-a != None",
+        "both-arms: 0 == 0",
+        "least-runs: 3 >= 3",
+        "no-exclusions: 0 == 0",
+        "equal-runs: 3 == 3",
+        "metric-measured: 0 == 0",
+        "incumbent-metric: 1 != 0",
+        "resolution: 1 >= 1",
+        "quality-floor: 3 == 3",
+        "task-regression: 5 >= -20",
+        "task-rows: 1 >= 1",
+        "gated-tasks: 1 >= 1",
+        "gated-share: 1 >= 0.5",
+        "sweep-complete: complete == complete",
+    ]
+
+
+def test_every_comparison_of_reviews_is_told_with_its_numbers() -> None:
+    found = reviewed(("defect", {"f1": 0.9}, {"f1": 0.5}), CLEAN)
+
+    assert told(found) == [
+        "model-named: model-a != None",
+        *["both-arms: 0 == 0"] * 2,
+        *["least-runs: 3 >= 3"] * 2,
+        *["equal-runs: 3 == 3"] * 2,
+        *["no-exclusions: 0 == 0"] * 2,
+        *["values-known: 0 == 0"] * 2,
+        *["verdict-known: True != None"] * 2,
+        *["verdict-correct: True != False"] * 2,
+        "blocker-recall-known: 1.0 != None",
+        "blocker-recall-known: None == None",
+        "blocker-recall: 1.0 >= 1.0",
+        "clean-false-positives: 0 <= 0",
+        "clean-pass: True >= True",
+        "weighted-f1: 0.9 >= 0.499999999",
+        "sweep-complete: complete == complete",
+    ]
