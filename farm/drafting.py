@@ -16,6 +16,7 @@ from farm.model import Digest, Plan, Preregistration, SweepId, SweepLock, SweepS
 from farm.model.keys import SWEEPS
 from farm.planning import plan_sweep
 from farm.planning.carrying import Reuse, Source
+from farm.planning.forecast import Forecast, forecast_by
 from farm.planning.load import read_spec
 from farm.planning.locking import Cut, ensure_locked, lock_subject, pilot_of, read_lock
 from farm.planning.locking_source import look_at_source
@@ -35,6 +36,8 @@ class Draft:
     inputs: tuple[bytes, ...]
     reuse: Reuse = field(default_factory=Reuse)
     """What it takes over from earlier sweeps."""
+    cost: Forecast = field(default_factory=Forecast)
+    """Of what it does not take over."""
     objections: tuple[str, ...] = ()
     """Why what it is locked for can't be decided by it as things stand."""
 
@@ -55,6 +58,8 @@ class Registering:
     lock: Path | None = None
     """In place of the one that the sweep file names."""
     cut: Cut = field(default_factory=Cut)
+    priors: tuple[str, ...] = ()
+    """Sealed sweeps by which the cost is forecast, named as in `reuse`."""
 
 
 def draft_plan(
@@ -73,15 +78,19 @@ def draft_plan(
     draft = _draft(lambda blobs: plan_sweep(sweep_file, blobs, bootstrap.plugins(), expensive=expensive))
     spec = read_spec(sweep_file).spec
     asked = registering or Registering()
-    named = dict.fromkeys((*spec.reuse, *reuse))
     draft = _registered(draft, sweep_file, spec, asked)
-    if draft.plan.preregistration is not None and draft.plan.preregistration.is_locked and named:
+    draft = _reusing(draft, spec, _sources((*spec.reuse, *reuse), store))
+    return replace(draft, cost=forecast_by(draft.plan, _sources(asked.priors, store)))
+
+
+def _reusing(draft: Draft, spec: SweepSpec, sources: Sequence[Source]) -> Draft:
+    """Take over what earlier sweeps measured; a locked sweep does not."""
+    if not sources:
+        return draft
+    known = draft.plan.preregistration
+    if known is not None and known.is_locked:
         objection = "a locked sweep measures every cell itself; drop `reuse:` and --reuse"
         return replace(draft, objections=(*draft.objections, objection))
-    if not named:
-        return draft
-    settings = bootstrap.read_settings()
-    sources = [_source(name, store, settings) for name in named]
     rule = ReuseRule(bootstrap.clock().now(), timedelta(days=spec.reuse_within_days))
     found = Reuse.found(draft.plan, sources, rule)
     return replace(draft, plan=draft.plan.with_reused(found.origins), reuse=found)
@@ -119,6 +128,14 @@ def draft_lock(sweep_file: Path, named: str | None, statement: str | None, *, ex
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise SpecError(f"the lock's {first['loc'][0]} is {first['input']!r}: {first['msg']}") from None
+
+
+def _sources(names: Sequence[str], store: str | None) -> Sequence[Source]:
+    """Find the stores of sweeps; settings are read for them alone."""
+    if not names:
+        return ()
+    settings = bootstrap.read_settings()
+    return [_source(name, store, settings) for name in dict.fromkeys(names)]
 
 
 def _source(name: str, store: str | None, settings: bootstrap.Settings) -> Source:

@@ -7,7 +7,14 @@ from pydantic import JsonValue
 
 from farm import drafting
 from farm.cli.common import answer, expensive_option, json_option, reuse_option, store_option
-from farm.cli.registering import registering, registering_options, registration_document, registration_lines
+from farm.cli.registering import (
+    cost_document,
+    cost_lines,
+    registering,
+    registering_options,
+    registration_document,
+    registration_lines,
+)
 from farm.cli.reused import clock_text, reuse_document, reuse_lines
 from farm.cli.served import lacking_now
 from farm.coordinator.mandate import Mandate
@@ -86,15 +93,16 @@ def command(  # noqa: PLR0913 (the options of a verb)
     lock: Path | None,
     max_tasks: int | None,
     trials: int | None,
+    priors: tuple[str, ...],
     reuse: tuple[str, ...],
     store: str | None,
     as_json: bool,
 ) -> None:
     """Show what a sweep would run, without running or storing anything."""
-    asked = registering(lock, max_tasks, trials)
+    asked = registering(lock, max_tasks, trials, priors)
     draft = drafting.draft_plan(sweep_file, expensive=expensive, reuse=reuse, store=store, registering=asked)
     plan, selection = draft.plan, draft.reuse.selection
-    lines = [*describe(plan), *registration_lines(draft), *reuse_lines(selection, plan)]
+    lines = [*describe(plan), *registration_lines(draft), *cost_lines(draft.cost), *reuse_lines(selection, plan)]
     simulation = simulate(plan, slots or 1, plan.reused_indices) if simulated or slots else None
     lacking = lacking_now(plan)
     lines += [f"missing {sentence}" for sentence in lacking]
@@ -109,6 +117,7 @@ def command(  # noqa: PLR0913 (the options of a verb)
         "cell_count": len(plan.cells),
         "missing": list(lacking),
         "reuse": reuse_document(selection),
+        "cost": cost_document(draft.cost),
         "preregistration": registration_document(draft),
         "plan": plan.model_dump(mode="json"),
     }

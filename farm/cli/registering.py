@@ -1,7 +1,6 @@
 """Pre-registration at the command line: its options, what it says of a plan, and what stops a decision."""
 
 from collections.abc import Callable, Iterator
-from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,14 +9,14 @@ from pydantic import JsonValue
 
 from farm.drafting import Draft, Registering
 from farm.errors import SpecError
-from farm.model import Plan
+from farm.planning.forecast import Forecast
 from farm.planning.locking import Cut
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def registering_options(function: F) -> F:
-    """Add --lock, --max-tasks and --trials."""
+    """Add --lock, --max-tasks, --trials and --prior."""
     for option in (
         click.option(
             "--lock",
@@ -36,6 +35,13 @@ def registering_options(function: F) -> F:
             metavar="N",
             help="A pilot of N trials, in place of the sweep file's: no gate passes in it.",
         ),
+        click.option(
+            "--prior",
+            "priors",
+            multiple=True,
+            metavar="SWEEP",
+            help="A sealed sweep, a pilot say, by which the cost is forecast: its id, or the place of its folder.",
+        ),
     ):
         function = option(function)
     return function
@@ -51,9 +57,9 @@ def confirm_option(function: F) -> F:
     )(function)
 
 
-def registering(lock: Path | None, max_tasks: int | None, trials: int | None) -> Registering:
+def registering(lock: Path | None, max_tasks: int | None, trials: int | None, priors: tuple[str, ...]) -> Registering:
     """Put together what the options say."""
-    return Registering(lock, Cut(max_tasks, trials))
+    return Registering(lock, Cut(max_tasks, trials), priors)
 
 
 def ensure_may_run(draft: Draft, *, confirmed: bool) -> None:
@@ -61,7 +67,7 @@ def ensure_may_run(draft: Draft, *, confirmed: bool) -> None:
     known = draft.plan.preregistration
     if known is None or known.lock is None:
         return
-    for line in cost_lines(draft.plan):
+    for line in cost_lines(draft.cost):
         click.echo(line, err=True)
     if draft.objections:
         listed = "\n".join(f"  {one}" for one in draft.objections)
@@ -70,7 +76,7 @@ def ensure_may_run(draft: Draft, *, confirmed: bool) -> None:
             f"make a pilot of it:\n{listed}"
         )
     if not confirmed:
-        raise SpecError(f"nobody confirmed the cost of {len(draft.plan.cells)} runs; say --confirm-cost to pay for it")
+        raise SpecError(f"nobody confirmed the cost of {draft.cost.runs} runs; say --confirm-cost to pay for it")
 
 
 def registration_lines(draft: Draft) -> Iterator[str]:
@@ -89,7 +95,6 @@ def registration_lines(draft: Draft) -> Iterator[str]:
         clean = "clean" if known.source.is_clean else "not clean"
         yield f"source  commit {known.source.commit}, {published}, {clean}"
     yield from (f"refused {objection}" for objection in draft.objections)
-    yield from cost_lines(draft.plan)
 
 
 def registration_document(draft: Draft) -> JsonValue:
@@ -98,25 +103,27 @@ def registration_document(draft: Draft) -> JsonValue:
     return None if known is None else {**known.model_dump(mode="json"), "objections": list(draft.objections)}
 
 
-def cost_lines(plan: Plan) -> Iterator[str]:
-    """Say how many runs the plan pays for, and how much money at most."""
-    asking = sum(plan.arm_by_name[cell.arm].provider is not None for cell in plan.cells if cell.id not in plan.reused)
-    yield f"cost    {len(plan.cells)} runs, {asking} of which ask a provider: {_money(plan, asking)}"
+def cost_lines(cost: Forecast) -> Iterator[str]:
+    """Say how many runs are paid for, and how much money that is."""
+    yield f"cost    {cost.runs} runs, {cost.asking} of which ask a provider: {_money(cost)}"
 
 
-def _money(plan: Plan, asking: int) -> str:
-    if asking == 0:
+def cost_document(cost: Forecast) -> JsonValue:
+    """Say the same to a program."""
+    return {
+        "runs": cost.runs,
+        "asking": cost.asking,
+        "most_usd": None if cost.most_usd is None else str(cost.most_usd),
+        "expected_usd": str(cost.expected_usd),
+        "of_unknown_cost": cost.unexpected,
+    }
+
+
+def _money(cost: Forecast) -> str:
+    if cost.asking == 0:
         return "$0.00"
-    most = _most_usd(plan, asking)
-    return "nobody knows how much; set a budget" if most is None else f"at most ${most:.2f}"
-
-
-def _most_usd(plan: Plan, asking: int) -> Decimal | None:
-    """Give the most that the budgets let the plan pay, every attempt counted; None: nothing bounds it."""
-    bounds = list[Decimal]()
-    if plan.budget is not None and plan.budget.cost_usd is not None:
-        bounds.append(plan.budget.cost_usd)
-    if plan.cell_budget is not None and plan.cell_budget.cost_usd is not None:
-        attempts = max(plan.retry.most_attempts, plan.retry.outage_attempts)
-        bounds.append(plan.cell_budget.cost_usd * asking * attempts)
-    return min(bounds, default=None)
+    most = "no budget bounds it" if cost.most_usd is None else f"at most ${cost.most_usd:.2f}"
+    if cost.unexpected == cost.asking:
+        return f"{most}; what to expect is unknown (--prior names a sweep to go by)"
+    more = f", and what {cost.unexpected} of unknown cost will" if cost.unexpected else ""
+    return f"about ${cost.expected_usd:.2f}{more}; {most}"

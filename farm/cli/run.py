@@ -37,6 +37,7 @@ def command(  # noqa: PLR0913 (the options of a verb)
     lock: Path | None,
     max_tasks: int | None,
     trials: int | None,
+    priors: tuple[str, ...],
     confirmed: bool,
     reuse: tuple[str, ...],
     edition: int | None,
@@ -53,7 +54,7 @@ def command(  # noqa: PLR0913 (the options of a verb)
     if settings.redis_url:
         bootstrap.connect(settings.redis_url)
     place = bootstrap.open_store(store, settings)
-    asked = registering(lock, max_tasks, trials)
+    asked = registering(lock, max_tasks, trials, priors)
     draft = drafting.draft_plan(sweep_file, expensive=expensive, reuse=reuse, store=store, registering=asked)
     ensure_may_run(draft, confirmed=confirmed)
     place.check()

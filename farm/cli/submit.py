@@ -37,6 +37,7 @@ def command(  # noqa: PLR0913 (the options of a verb)
     lock: Path | None,
     max_tasks: int | None,
     trials: int | None,
+    priors: tuple[str, ...],
     confirmed: bool,
     reuse: tuple[str, ...],
     edition: int | None,
@@ -46,7 +47,7 @@ def command(  # noqa: PLR0913 (the options of a verb)
 ) -> None:
     """Freeze a sweep into the store and print its id; nothing runs until it is coordinated."""
     place = bootstrap.open_store(store, bootstrap.read_settings())
-    asked = registering(lock, max_tasks, trials)
+    asked = registering(lock, max_tasks, trials, priors)
     draft = drafting.draft_plan(sweep_file, expensive=expensive, reuse=reuse, store=store, registering=asked)
     ensure_may_run(draft, confirmed=confirmed)
     ensure_served_if_locked(draft.plan)

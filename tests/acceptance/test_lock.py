@@ -56,6 +56,7 @@ def test_a_locked_sweep_is_run_when_its_cost_is_confirmed_and_its_verdict_says_s
     assert told.code == 0, told
     assert "lock    first " in told.out
     assert "the upstream one, clean" in told.out
+    assert "cost    4 runs, 0 of which ask a provider: $0.00" in told.out
     refused = locked.farm("run", "sweep.yaml")
     assert (refused.code, refused.out) == (2, ""), refused
     assert "cost    4 runs, 0 of which ask a provider: $0.00" in refused.err
@@ -73,9 +74,10 @@ def test_a_locked_sweep_is_run_when_its_cost_is_confirmed_and_its_verdict_says_s
 
 def test_a_pilot_needs_no_publication_and_is_never_passed(locked: Desk) -> None:
     (locked.here / ".gitignore").write_text(".farm\n# changed\n")
-    refused = locked.farm("run", "sweep.yaml", "--confirm-cost")
+    refused = locked.farm("submit", "sweep.yaml", "--confirm-cost", "--reuse", "decisive-000000000000.1")
     assert refused.code == 2, refused
     assert ".gitignore is changed" in refused.err
+    assert "a locked sweep measures every cell itself" in refused.err
     told = locked.farm("plan", "sweep.yaml", "--max-tasks", "1")
     assert "pilot   1 of 2 tasks, 1 trials in place of 1: no gate passes; one may fail, or find harm" in told.out
     ran = locked.farm("run", "sweep.yaml", "--max-tasks", "1", "--slots", "2", "--confirm-cost", "--json")
@@ -89,12 +91,11 @@ def test_a_pilot_needs_no_publication_and_is_never_passed(locked: Desk) -> None:
 def test_whatever_was_edited_is_named_even_by_a_plan(locked: Desk) -> None:
     (locked.here / "prompt.txt").write_text("Write goodbye.\n")
     (locked.here / "oracle" / "check.py").write_text("print('also fine')\n")
-    for verb in ("plan", "run", "submit"):
-        refused = locked.farm(verb, "sweep.yaml")
-        assert refused.code == 2, refused
-        assert "the sweep is not what the lock 'first' fixes" in refused.err
-        for place in ("oracles.one", "oracles.two", "tasks.one", "tasks.two"):
-            assert f"plan.{place}: locked " in refused.err
+    refused = locked.farm("plan", "sweep.yaml")
+    assert refused.code == 2, refused
+    assert "the sweep is not what the lock 'first' fixes" in refused.err
+    for place in ("oracles.one", "oracles.two", "tasks.one", "tasks.two"):
+        assert f"plan.{place}: locked " in refused.err
 
 
 def test_a_lock_that_stands_is_not_written_over(locked: Desk) -> None:
