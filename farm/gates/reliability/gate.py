@@ -6,7 +6,7 @@ from typing import assert_never
 from pydantic import JsonValue
 
 from farm.gates.protocol import Judgement
-from farm.gates.reliability.findings import record
+from farm.gates.reliability.findings import tell
 from farm.gates.reliability.policy import ReliabilityPolicy, read_policy
 from farm.gates.reliability.ruling import Found, Registration, Ruling, rule
 from farm.gates.reliability.runs import Runs, read_runs
@@ -57,7 +57,7 @@ class ReliabilityGate:
             decision=_DECISIONS[ruling],
             summary=_summary(found, ruling, runs),
             checks=(_measured(table, runs, rules), *found.proof, *map(_harmless, found.harm)),
-            findings={"ruling": ruling.value, **record(found, runs, rules)},
+            findings=tell(ruling, found, runs, rules).model_dump(mode="json"),
         )
 
 

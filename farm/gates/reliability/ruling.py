@@ -1,5 +1,6 @@
 """The ruling: harm first, then the fourteen things that a proof needs, else inconclusive."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -99,11 +100,9 @@ def _registered(registration: Registration) -> tuple[Check, ...]:
 
 
 def _size(trials: Mapping[Part, Sequence[Trial]], policy: ReliabilityPolicy) -> tuple[Check, ...]:
-    tasks = {part: {trial.task for trial in of} for part, of in trials.items()}
-    fewest = min(
-        (sum(trial.task == task for trial in trials[part]) for part in Part for task in tasks[part]), default=0
-    )
-    count = min(map(len, tasks.values()))
+    counts = [Counter(trial.task for trial in trials[part]) for part in Part]
+    count = min(map(len, counts))
+    fewest = min((least for one in counts for least in one.values()), default=0)
     return (
         _check("tasks", "==", policy.tasks, count, holds=count == policy.tasks),
         _check("trials", ">=", policy.least_trials, fewest, holds=fewest >= policy.least_trials),

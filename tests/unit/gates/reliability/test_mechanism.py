@@ -66,8 +66,9 @@ def test_a_single_run_breaks_its_gate(baseline: MechanismPart, governed: Mechani
     assert broken(rule_on_mechanism(baseline, governed, 10, MechanismPolicy())) == [gate]
 
 
-@pytest.mark.parametrize(("left", "holds"), [(16, True), (17, False)])
+@pytest.mark.parametrize(("left", "holds"), [(1600, True), (1601, False)])
 def test_a_reduction_by_just_what_is_asked_is_enough(left: int, holds: bool) -> None:
-    governed = MechanismPart(Rate(left, RUNS), ALL, NONE)
-    found = rule_on_mechanism(BASELINE, governed, 10, MechanismPolicy(most_false_completion=1.0))
+    baseline = MechanismPart(Rate(8000, 9000), ALL, NONE)
+    governed = MechanismPart(Rate(left, 9000), ALL, NONE)
+    found = rule_on_mechanism(baseline, governed, 10, MechanismPolicy(most_false_completion=1.0))
     assert found.holds is holds
