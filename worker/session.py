@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 
 from pydantic import JsonValue
 
-from farm.model import Cell, Digest, OracleFinding, ProcessExit, SessionReport, Task, Wire
+from farm.model import Cell, Digest, Governed, OracleFinding, ProcessExit, SessionReport, Task, Wire
 from sandbox.spec import Stream
 from worker.phases import Demand, Phase, PhaseEnd
 
@@ -142,12 +142,21 @@ class Agent(Protocol):
 class Sessions(Protocol):
     """What a program may ask of the line."""
 
+    @property
+    def task(self) -> Task:
+        """Give the task that the sessions are about."""
+        ...
+
     def run(self, name: str, prompt: str) -> SessionReport:
         """Run one agent session in the cell's sandbox; its streams become artifacts."""
         ...
 
     def run_phase(self, name: str, prompt: str, phase: Phase) -> PhaseEnd:
         """Run one within the phase's bounds; raises PhaseError when it broke them."""
+        ...
+
+    def conclude(self, governed: Governed) -> None:
+        """Say what the run claims, and how it was governed: evidence, as the reports are."""
         ...
 
 

@@ -44,6 +44,8 @@ from farm.model.fleet import (
 )
 from farm.model.globs import matches_any
 from farm.model.governed import (
+    NO_SUCCESS_LINE,
+    SUCCESS_LINE,
     AttemptRecord,
     Capture,
     CheckResult,
@@ -51,6 +53,7 @@ from farm.model.governed import (
     Coverage,
     Governed,
     Terminal,
+    claims_success,
 )
 from farm.model.guidance import Guidance, GuidanceError, Stripped, stripped
 from farm.model.image import ImageName
@@ -131,8 +134,10 @@ __all__ = [
     "KIB",
     "MIB",
     "MOST_PREVIEW",
+    "NO_SUCCESS_LINE",
     "NO_TOKENS",
     "REUSING",
+    "SUCCESS_LINE",
     "ActionClass",
     "Arm",
     "ArmCount",
@@ -276,6 +281,7 @@ __all__ = [
     "canonical_json",
     "cell_id",
     "cell_lock",
+    "claims_success",
     "differences",
     "fixed_by",
     "image_need",

@@ -1,5 +1,6 @@
 """What a governor recorded of a run: the claim, the contract, and each attempt at it."""
 
+import re
 from enum import StrEnum
 from typing import Annotated, Literal
 
@@ -9,6 +10,12 @@ from farm.model.base import Value
 
 Receipt = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
 """Of content: who has the content can make it again. It signs nothing."""
+
+SUCCESS_LINE = "BENCHMARK_OUTCOME: COMPLETE"
+"""What the last line of an answer must be, to claim success."""
+NO_SUCCESS_LINE = "BENCHMARK_OUTCOME: NOT_COMPLETE"
+"""What it is to be otherwise."""
+_ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 
 
 class Terminal(StrEnum):
@@ -91,3 +98,9 @@ class Governed(Value):
     contract: ContractRecord | None = None
     attempts: tuple[AttemptRecord, ...] = ()
     terminal: Terminal = Terminal.NONE
+
+
+def claims_success(answer: str) -> bool:
+    """Say whether an answer's last line is the marker of success, but for colours and blanks behind it."""
+    lines = _ESCAPES.sub("", answer).rstrip().splitlines()
+    return bool(lines) and lines[-1].rstrip() == SUCCESS_LINE

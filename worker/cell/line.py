@@ -202,6 +202,7 @@ class CellLine:
             churn=churn,
             metrics=measure(cast.plan.metrics, sessions, oracle),
             builds=dict(staged.builds),
+            governed=cell_sessions.governed,
         )
 
     def _record(self, attempt: Attempt, finding: Finding, pulse: Pulse) -> LineEnd:

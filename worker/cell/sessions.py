@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from farm.errors import SpecError
-from farm.model import ExitKind, ExitReason, ProcessExit, SessionReport
+from farm.model import ExitKind, ExitReason, Governed, ProcessExit, SessionReport, Task
 from sandbox.spec import Bind, Door, Stream
 from worker.agents.tail import Tail
 from worker.cell.attempt import Attempt
@@ -44,6 +44,17 @@ class CellSessions:
     names: set[str] = field(default_factory=set)
     works: list[tuple[str, ...]] = field(default_factory=list)
     """Of each phase that was to work, the globs of what is none."""
+    conclusions: list[Governed] = field(default_factory=list)
+    """What the program said at last that the run claims."""
+
+    @property
+    def task(self) -> Task:
+        return self.cast.task
+
+    @property
+    def governed(self) -> Governed | None:
+        """Give what the program concluded; None: it concluded nothing."""
+        return self.conclusions[-1] if self.conclusions else None
 
     @property
     def work_beside(self) -> tuple[str, ...] | None:
@@ -69,6 +80,9 @@ class CellSessions:
         if phase.artifact is not None:
             self._take_artifact(phase.artifact)
         return PhaseEnd(report, self.boundary.after(name, phase))
+
+    def conclude(self, governed: Governed) -> None:
+        self.conclusions.append(governed)
 
     def _report(self, name: str, prompt: str, phase: Phase) -> SessionReport:
         cast, agent = self.cast, self.cast.agent_for(phase.demand)

@@ -1,14 +1,9 @@
 """One run as the gate sees it: what the oracle says, what was claimed, and how the governor ended it."""
 
-import re
 from dataclasses import dataclass
 from enum import StrEnum
 
 from farm.model import Terminal
-
-SUCCESS_LINE = "BENCHMARK_OUTCOME: COMPLETE"
-"""What the last line of an answer must be, to claim success."""
-_ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 
 
 class Part(StrEnum):
@@ -76,9 +71,3 @@ class Trial:
 
     def _ended(self, terminal: Terminal) -> bool:
         return self.part is not Part.BASELINE and self.terminal is terminal
-
-
-def claims_success(answer: str) -> bool:
-    """Say whether an answer's last line is the marker of success, but for colours and blanks behind it."""
-    lines = _ESCAPES.sub("", answer).rstrip().splitlines()
-    return bool(lines) and lines[-1].rstrip() == SUCCESS_LINE

@@ -49,6 +49,7 @@ from worker.oracles.answer import AnswerOracle
 from worker.oracles.command import CommandOracle
 from worker.oracles.pytest_oracle import PytestOracle
 from worker.oracles.vitest import VitestOracle
+from worker.programs.claiming import ClaimingProgram
 from worker.programs.direct import DirectProgram
 from worker.programs.plan_work import PlanWorkProgram
 from worker.programs.review import ReviewProgram
@@ -63,6 +64,7 @@ GIVEN: Mapping[str, Mapping[str, Any]] = {
     "agents": {"command": CommandAgent, "scripted": ScriptedAgent, "stand-in": StandInAgent},
     "programs": {
         "single": SingleProgram,
+        "claiming": ClaimingProgram,
         "direct": DirectProgram,
         "plan-work": PlanWorkProgram,
         "review": ReviewProgram,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from farm.model import Evidence, FaultKind, OracleFinding, Pin
+from farm.model import SUCCESS_LINE, Evidence, FaultKind, Governed, OracleFinding, Pin
 from farm.plugins import Plugins
 from sandbox.backends.bubblewrap import Bubblewrap
 from sandbox.spec import SandboxSpec
@@ -54,6 +54,15 @@ def test_the_work_session_carries_out_the_plan_of_the_first(farm: Make, run: Run
     assert [(session.name, session.problem) for session in evidence.sessions] == [("plan", None), ("work", None)]
     assert evidence.oracle.correct is True
     assert cell.leftovers() == []
+
+
+def test_what_a_run_claims_is_in_its_evidence(farm: Make, run: Run) -> None:
+    claims = {"answer": {"text": f"I did it.\n{SUCCESS_LINE}"}}
+    cell = farm(claims, program=Pin(name="claiming", version="1"), oracle=says("false"))
+    run(cell)
+    evidence = the_evidence(cell)
+    assert evidence.governed == Governed(claims_success=True)
+    assert evidence.oracle.correct is False
 
 
 def test_a_plan_phase_that_changes_anything_else_leaves_no_evidence(farm: Make, run: Run) -> None:

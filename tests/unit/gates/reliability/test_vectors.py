@@ -9,8 +9,8 @@ import pytest
 
 from farm.gates.reliability.policy import ReliabilityPolicy
 from farm.gates.reliability.ruling import Found, Registration, rule
-from farm.gates.reliability.trial import Part, Trial, claims_success
-from farm.model import Terminal
+from farm.gates.reliability.trial import Part, Trial
+from farm.model import Terminal, claims_success
 from farm.stats.bootstrap import Bootstrap
 
 VECTORS: list[dict[str, Any]] = json.loads((Path(__file__).parents[3] / "data/reliability-vectors.json").read_text())
