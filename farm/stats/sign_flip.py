@@ -58,7 +58,7 @@ def sign_flip(differences: Sequence[Fraction | int], seed: int = 0) -> SignFlip:
     sizes = np.array([abs(one) for one in whole if one != 0], dtype=np.int64)
     seen, count = abs(sum(whole)), len(sizes)
     if count <= _MOST_ENUMERATED:
-        extreme = int((np.abs(_all_sums(sizes)) >= seen).sum())
+        extreme = _enumerated(sizes, seen)
     elif sizes.sum() <= _MOST_SUM:
         extreme = _counted(sizes, seen)
     else:
@@ -73,6 +73,16 @@ def _whole(differences: Sequence[Fraction | int]) -> list[int]:
     total = sum(abs(one) for one in exact) * common
     unit = common if total <= _LARGEST else Fraction(_LARGEST * common) / total
     return [round(one * unit) for one in exact]
+
+
+def _enumerated(sizes: NDArray[np.int64], seen: int) -> int:
+    """Count the assignments whose sum is extreme: each sum of one half meets those of the other that take it there."""
+    if seen == 0:
+        return 2 ** len(sizes)
+    half = len(sizes) // 2
+    others = np.sort(_all_sums(sizes[half:]))
+    above = len(others) - np.searchsorted(others, seen - _all_sums(sizes[:half]))
+    return 2 * int(above.sum())  # with every sign turned, as many lie below
 
 
 def _all_sums(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
