@@ -10,13 +10,13 @@ from farm.gates.exact import number
 from farm.gates.paired.gains import Gains, gains
 from farm.gates.paired.noise import noise
 from farm.gates.paired.policy import CORRECT, PairedPolicy, Question, read_policy
+from farm.gates.paired.rule import Ruling, rule_on, together
 from farm.gates.pairs import ArmPair, pairs_by_role, same_arms
 from farm.gates.protocol import Judgement
 from farm.gates.table import Table
 from farm.model import Check, CloseReason, Decision
 from farm.stats.bootstrap import Pcg64, cluster_bootstrap
-from farm.stats.holm import holm
-from farm.stats.sign_flip import SignFlip, sign_flip
+from farm.stats.sign_flip import sign_flip
 
 
 class PairedGate:
@@ -47,16 +47,15 @@ class PairedGate:
         unmet = _unmet(table, pairs, rules)
         if unmet:
             return Judgement(decision=Decision.INCONCLUSIVE, summary=f"Nothing to judge: {unmet}.", checks=())
-        found = [_compared(table, pair, rules) for pair in pairs]
-        better = holm([one.better.p_value for one in found])
-        worse = holm([one.worse.p_value for one in found])
+        found = [gains(table, pair, rules.metric) for pair in pairs]
+        rulings = rule_on([tuple(one.by_task.values()) for one in found], rules)
         control = () if rules.control is None else _control_checks(table, rules.control, rules)
         common = (_complete(table), *control)
         is_sound = all(check.holds for check in common)
-        tested = zip(found, map(_Tested, better, worse), strict=True)
-        decided = [_decided(one, test, rules, is_sound=is_sound) for one, test in tested]
+        compared = map(_Compared, pairs, found, rulings)
+        decided = [_decided(one, rules, is_sound=is_sound) for one in compared]
         return Judgement(
-            decision=_together([one.decision for one in decided]),
+            decision=together([one.decision for one in decided]),
             summary=_summary(decided, common),
             checks=(*common, *(check for one in decided for check in one.checks)),
             findings={"pairs": [one.record for one in decided]} | _noise(table, rules),
@@ -67,18 +66,7 @@ class PairedGate:
 class _Compared:
     pair: ArmPair
     gains: Gains
-    better: SignFlip
-    """Against the bound."""
-    worse: SignFlip
-    """Against the bound, or no gain at all where that is less: a gain below a margin of superiority is no harm."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Tested:
-    """Holm's p-values of the two."""
-
-    better: float
-    worse: float
+    ruling: Ruling
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +91,6 @@ def _unmet(table: Table, pairs: Sequence[ArmPair], rules: PairedPolicy) -> str |
     if rules.metric != CORRECT and rules.metric not in {metric.name for metric in table.plan.metrics}:
         return f"the plan declares no metric {rules.metric!r}"
     return None
-
-
-def _compared(table: Table, pair: ArmPair, rules: PairedPolicy) -> _Compared:
-    found = gains(table, pair, rules.metric)
-    better, worse = (
-        sign_flip([gain - bound for gain in found.by_task.values()], rules.seed) for bound in (rules.bound, rules.floor)
-    )
-    return _Compared(pair, found, better, worse)
 
 
 def _complete(table: Table) -> Check:
@@ -163,19 +143,11 @@ def _coverage(pair: ArmPair, found: Gains, rules: PairedPolicy) -> Check:
     )
 
 
-def _decision(gain: Fraction | None, test: _Tested, rules: PairedPolicy) -> Decision:
-    if gain is not None and gain > rules.bound and test.better <= rules.alpha:
-        return Decision.PASS
-    if gain is not None and gain < rules.floor and test.worse <= rules.alpha:
-        return Decision.FAIL
-    return Decision.INCONCLUSIVE
-
-
-def _decided(one: _Compared, test: _Tested, rules: PairedPolicy, *, is_sound: bool) -> _Decided:
+def _decided(one: _Compared, rules: PairedPolicy, *, is_sound: bool) -> _Decided:
     gain, coverage = one.gains.mean, _coverage(one.pair, one.gains, rules)
-    decision = _decision(gain, test, rules) if is_sound and coverage.holds else Decision.INCONCLUSIVE
+    decision = one.ruling.decision if is_sound and coverage.holds else Decision.INCONCLUSIVE
     is_worse = decision is Decision.FAIL
-    p_value = test.worse if is_worse else test.better
+    p_value = one.ruling.worse_holm if is_worse else one.ruling.better_holm
     holds = {Decision.PASS: True, Decision.FAIL: False, Decision.INCONCLUSIVE: None}[decision]
     told = None if gain is None else number(gain)
 
@@ -194,10 +166,10 @@ def _decided(one: _Compared, test: _Tested, rules: PairedPolicy, *, is_sound: bo
     )
     words = f"{one.pair}: {_WORDS[rules.question, decision]}"
     words += "" if told is None else f" (gain {told:+.4g}, p {p_value:.4g})"
-    return _Decided(one.pair, decision, checks, _record(one, test, decision, rules), words)
+    return _Decided(one.pair, decision, checks, _record(one, decision, rules), words)
 
 
-def _record(one: _Compared, test: _Tested, decision: Decision, rules: PairedPolicy) -> JsonValue:
+def _record(one: _Compared, decision: Decision, rules: PairedPolicy) -> JsonValue:
     gain = one.gains.mean
     drawn = cluster_bootstrap([float(each) for each in one.gains.by_task.values()], Pcg64(rules.seed))
     return {
@@ -205,10 +177,10 @@ def _record(one: _Compared, test: _Tested, decision: Decision, rules: PairedPoli
         "decision": decision.value,
         "gain": None if gain is None else number(gain),
         "interval": None if drawn is None else [drawn.interval.low, drawn.interval.high],
-        "p_value": one.better.p_value,
-        "p_value_holm": test.better,
-        "p_value_worse_holm": test.worse,
-        "tasks": one.better.tasks,
+        "p_value": one.ruling.better.p_value,
+        "p_value_holm": one.ruling.better_holm,
+        "p_value_worse_holm": one.ruling.worse_holm,
+        "tasks": one.ruling.better.tasks,
         "by_task": {task: number(each) for task, each in one.gains.by_task.items()},
     }
 
@@ -221,12 +193,6 @@ _WORDS = {
     (Question.NON_INFERIORITY, Decision.FAIL): "worse by more than the margin",
     (Question.NON_INFERIORITY, Decision.INCONCLUSIVE): "may be worse by the margin",
 }
-
-
-def _together(decisions: Sequence[Decision]) -> Decision:
-    if Decision.FAIL in decisions:
-        return Decision.FAIL
-    return Decision.PASS if all(one is Decision.PASS for one in decisions) else Decision.INCONCLUSIVE
 
 
 def _summary(decided: Sequence[_Decided], common: Sequence[Check]) -> str:
