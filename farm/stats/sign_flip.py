@@ -78,11 +78,11 @@ def _whole(differences: Sequence[Fraction | int]) -> list[int]:
 def _enumerated(sizes: NDArray[np.int64], seen: int) -> int:
     """Count the assignments whose sum is extreme: each sum of one half meets those of the other that take it there."""
     if seen == 0:
-        return 2 ** len(sizes)
+        return 1 << len(sizes)
     half = len(sizes) // 2
     others = np.sort(_all_sums(sizes[half:]))
-    above = len(others) - np.searchsorted(others, seen - _all_sums(sizes[:half]))
-    return 2 * int(above.sum())  # with every sign turned, as many lie below
+    above: int = (len(others) - np.searchsorted(others, seen - _all_sums(sizes[:half]))).sum().item()
+    return 2 * above  # with every sign turned, as many lie below
 
 
 def _all_sums(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -93,14 +93,20 @@ def _all_sums(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _counted(sizes: NDArray[np.int64], seen: int) -> int:
-    """Count the assignments whose sum is extreme, by how many give each sum; Python's integers don't overflow."""
-    whole = int(sizes.sum())
-    ways = np.zeros(whole + 1, dtype=object)  # of the sum of those with a plus
-    ways[0] = 1
-    for size in sizes:
-        ways[size:] = ways[size:] + ways[: len(ways) - size]
-    sums = 2 * np.arange(whole + 1) - whole
-    return int(ways[np.abs(sums) >= seen].sum())
+    """Count the assignments whose sum is extreme, by how many give each sum.
+
+    The counts stand side by side in one whole number, `width` bits for each sum of those with a plus, so that taking
+    another task in is one shift and one addition.
+    """
+    if seen == 0:
+        return 1 << len(sizes)
+    whole: list[int] = sizes.tolist()
+    width, ways = len(whole) + 1, 1
+    for size in whole:
+        ways += ways << (width * size)
+    most = (sum(whole) - seen) // 2
+    low = ways & ((1 << width * (most + 1)) - 1)
+    return 2 * (low % ((1 << width) - 1))  # the sum of its counts, which is below 2**len; as many lie above
 
 
 def _drawn(sizes: NDArray[np.int64], seen: int, tasks: int, seed: int) -> SignFlip:
