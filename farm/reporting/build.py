@@ -26,6 +26,7 @@ from farm.reporting.budget import budget_warnings
 from farm.reporting.ending import ending_warnings
 from farm.reporting.medians import task_lines
 from farm.reporting.numbers import arm_line, metric_lines
+from farm.reporting.operating import gate_operating
 from farm.reporting.report import (
     AttemptLine,
     CellLine,
@@ -96,6 +97,7 @@ def _gate_line(source: ReportInput, verdict: Verdict) -> GateLine:
         summary=one_line(verdict.summary, most=500),
         checks=tuple(_clean_check(check) for check in verdict.checks),
         record=_below(source, verdict_key(source.sweep, name)),
+        operating=gate_operating(source.table, verdict.gate),
     )
 
 

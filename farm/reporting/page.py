@@ -14,6 +14,7 @@ from farm.model.keys import blob_key
 from farm.reporting import plots, text
 from farm.reporting.medians import TaskLine
 from farm.reporting.numbers import metric_values
+from farm.reporting.operating import operating_words
 from farm.reporting.report import AttemptLine, CellLine, CellState, MetricLine, Report
 from farm.reporting.savings import SavingLine
 from farm.version import __version__
@@ -220,6 +221,7 @@ def _environment(*, autoescape: bool, finalize: Callable[[object], str] | None) 
         "instant": text.instant_text,
         "line": text.one_line,
         "money": text.money_text,
+        "operating": operating_words,
         "share": text.share_text,
         "size": text.size_text,
         "value": text.value_text,

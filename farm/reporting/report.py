@@ -13,6 +13,7 @@ from pydantic import JsonValue
 from farm.gates.contamination import Contamination
 from farm.gates.health import HealthStatus
 from farm.gates.paired.noise import Noise
+from farm.gates.paired.operating import Operating
 from farm.model import (
     ArmRole,
     Artifact,
@@ -124,6 +125,8 @@ class GateLine(Value):
     checks: tuple[Check, ...]
     record: str
     """The verdict's key below the sweep's folder."""
+    operating: Operating | None = None
+    """How often its rule errs on sweeps like this one."""
 
 
 class AttemptLine(Value):

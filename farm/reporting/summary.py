@@ -1,6 +1,7 @@
 """A few lines for a terminal: the verdict, then each arm."""
 
 from farm.gates.health import HealthStatus
+from farm.reporting.operating import operating_words
 from farm.reporting.report import ArmLine, GateLine, Report
 from farm.reporting.savings import Saving
 from farm.reporting.text import count_text, duration_text, money_text, one_line, share_text, value_text
@@ -58,6 +59,8 @@ def _gate_lines(gate: GateLine) -> list[str]:
     ]
     if len(failed) > _MOST_CHECKS:
         lines.append(f"  and {len(failed) - _MOST_CHECKS} more checks that do not hold")
+    if gate.operating is not None and gate.operating.alike is not None:
+        lines += [f"  {words}" for words in operating_words(gate.operating)]
     return lines
 
 
