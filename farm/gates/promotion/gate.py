@@ -154,7 +154,8 @@ def _pair(ruling: Ruling) -> str:
 
 def _told(ruling: Ruling) -> str:
     first = next((one.words for one in ruling.tried if not one.is_met and one.rule is ruling.rule), None)
-    return f"{_pair(ruling)}: {_WORDS[ruling.decision.decision]} ({first or ruling.rule})"
+    warning = "; the metric may lack what sub-agents spend" if ruling.is_main_loop_only else ""
+    return f"{_pair(ruling)}: {_WORDS[ruling.decision.decision]} ({first or ruling.rule}{warning})"
 
 
 def _check(ruling: Ruling, tried: Tried) -> Check:

@@ -60,6 +60,10 @@ class ImplementationRuling:
         return self.rule in {Rule.MEDIAN, Rule.IMPROVEMENT} and self.margin > 0
 
     @property
+    def is_main_loop_only(self) -> bool:
+        return self.decision.metric_warning
+
+    @property
     def told(self) -> dict[str, JsonValue]:
         """Give what the decision's record has no name for."""
         return {"resolution_margin": self.margin, "margin_is_noise": self.is_noise}
@@ -215,5 +219,7 @@ def _reasons(ruling: ImplementationRuling, policy: ImplementationPolicy) -> Iter
     if ruling.rule is Rule.IMPROVEMENT:
         median_pct = ruling.decision.median_improvement_pct
         yield f"the median improvement of {median_pct} % is below {policy.min_improvement_pct} %"
+    if ruling.decision.metric_warning:
+        yield f"{policy.metric} may lack what sub-agents spend: only the cost is sure to hold it"
     if ruling.decision.ungated_tasks:
         yield f"resolved by neither arm, and not gated: {', '.join(ruling.decision.ungated_tasks)}"

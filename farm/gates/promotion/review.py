@@ -57,6 +57,10 @@ class ReviewRuling:
     """Cases with defects that gained enough."""
 
     @property
+    def is_main_loop_only(self) -> bool:
+        return False
+
+    @property
     def told(self) -> dict[str, JsonValue]:
         """Give what the decision's record has no name for."""
         return {"improved_tasks": list(self.improved)}

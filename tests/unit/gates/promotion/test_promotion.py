@@ -121,6 +121,13 @@ def test_66_one_excluded_run_leaves_the_evidence_insufficient() -> None:
     assert f"{ON} against {OFF}: insufficient evidence (three: least-runs: 2 is not >= 3)." == found.summary
 
 
+def test_an_arm_without_a_valid_run_resolves_none() -> None:
+    found = judged([*CHEAP[:6], *each(an_excluded, ("three",))], DEAR)
+
+    assert check_of(found, "resolution", "three").observed == 0
+    assert {"rule": "resolution", "task": "three"} in ruled(found)["broken"]
+
+
 @pytest.mark.parametrize("unsettled", Unsettled)
 def test_what_never_settled_is_an_exclusion_and_never_a_wrong_answer(unsettled: Unsettled) -> None:
     lost = a_row(At(ON, 3, "three"), sessions=(), oracle=None, scope=None, unsettled=unsettled)
@@ -220,6 +227,8 @@ def test_the_metric_is_the_policys(metric: str, saving: float, *, warns: bool) -
 
     assert decided(found)["median_improvement_pct"] == pytest.approx(saving)
     assert (decided(found)["metric"], decided(found)["metric_warning"]) == (metric, warns)
+    assert ("may lack what sub-agents spend" in found.summary) is warns
+    assert any("sub-agents" in reason for reason in decided(found)["reasons"]) is warns
 
 
 def test_68_an_arm_that_is_not_promoted_holds_back_the_other() -> None:
