@@ -90,10 +90,7 @@ def registration_lines(draft: Draft) -> Iterator[str]:
         yield f"pilot   {known.pilot.words}: no gate passes; one may fail, or find harm"
         return
     if known.source is not None:
-        upstream = known.source.upstream
-        published = "the upstream one" if known.source.is_published else f"upstream {upstream or 'none'}"
-        clean = "clean" if known.source.is_clean else "not clean"
-        yield f"source  commit {known.source.commit}, {published}, {clean}"
+        yield f"source  {known.source.words}"
     yield from (f"refused {objection}" for objection in draft.objections)
 
 

@@ -38,6 +38,11 @@ class SourceState(Value):
         """Say whether the commit is the upstream one."""
         return self.commit == self.upstream
 
+    @property
+    def words(self) -> str:
+        published = "the upstream one" if self.is_published else f"upstream {self.upstream or 'none'}"
+        return f"commit {self.commit}, {published}, {'clean' if self.is_clean else 'not clean'}"
+
 
 class PilotSize(Value):
     """How much of a sweep a pilot runs."""

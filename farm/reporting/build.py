@@ -242,6 +242,7 @@ def _provenance(source: ReportInput, alike: Sequence[Contamination]) -> Provenan
         workers_settled=source.settlement.workers_settled,
         cleanup_complete=source.cleanup.complete,
         cleanup_problems=tuple(one_line(problem) for problem in source.cleanup.problems),
+        preregistration=source.plan.preregistration,
     )
 
 

@@ -15,6 +15,9 @@ def ending_warnings(source: ReportInput) -> list[str]:
         found.append(
             f"The sweep {how}, {lacking} of {len(source.table.rows)} cells have no result: it authorises nothing."
         )
+    known = source.plan.preregistration
+    if known is not None and known.pilot is not None:
+        found.append(f"A pilot, {known.pilot.words}: no gate passes in it; one may fail, or find harm.")
     if source.plan.skipped:
         found.append(f"Skipped, since expensive and not asked for: {', '.join(source.plan.skipped)}.")
     return found

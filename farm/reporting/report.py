@@ -25,6 +25,7 @@ from farm.model import (
     FaultKind,
     Measured,
     Number,
+    Preregistration,
     SweepId,
 )
 from farm.model.base import Value
@@ -195,6 +196,8 @@ class Provenance(Value):
     workers_settled: bool
     cleanup_complete: bool
     cleanup_problems: tuple[str, ...]
+    preregistration: Preregistration | None = None
+    """None: nothing was fixed beforehand, and nothing was cut."""
 
 
 class Report(Value):

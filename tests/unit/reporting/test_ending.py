@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from farm.gates.table import Row
-from farm.model import CloseReason, Decision, Unsettled, Verdict
+from farm.model import CloseReason, Decision, PilotSize, Preregistration, Unsettled, Verdict
 from farm.reporting.build import build
 from farm.reporting.ending import ending_warnings
 from farm.reporting.report_input import ReportInput
@@ -54,3 +54,10 @@ def test_skipped_expensive_tasks_are_named() -> None:
     source = an_end(CloseReason.COMPLETE, skipped=("retry", "port"))
     assert ending_warnings(source) == ["Skipped, since expensive and not asked for: retry, port."]
     assert build(source).skipped == ("retry", "port")
+
+
+def test_a_pilot_says_what_it_can_and_cannot_show() -> None:
+    size = PilotSize(tasks=1, of_tasks=2, trials=1, of_trials=5)
+    source = a_report_input(a_plan(trials=1).with_preregistration(Preregistration(pilot=size)), ())
+    (said,) = ending_warnings(source)
+    assert said == "A pilot, 1 of 2 tasks, 1 trials in place of 5: no gate passes in it; one may fail, or find harm."

@@ -4,12 +4,26 @@ from decimal import Decimal
 from html.parser import HTMLParser
 
 from farm.gates.table import Row
-from farm.model import ArmRole, Cell, CellId, Digest, DoorReport, ModelUse, OracleFinding, Plan, TokenUse, parse_record
+from farm.model import (
+    ArmRole,
+    Cell,
+    CellId,
+    Digest,
+    DoorReport,
+    LockPin,
+    ModelUse,
+    OracleFinding,
+    Plan,
+    Preregistration,
+    SourceState,
+    TokenUse,
+    parse_record,
+)
 from farm.reporting.render import render
 from farm.reporting.report import CellState, Report, Spend
 from farm.reporting.report_input import ReportInput
 from farm.reporting.summary import summary_lines
-from tests.builders.gates import BASH_CALLS, ENDED_WELL, OFF, ON, At, a_plan, a_row, a_session, an_arm
+from tests.builders.gates import BASH_CALLS, ENDED_WELL, OFF, ON, At, a_digest, a_plan, a_row, a_session, an_arm
 from tests.builders.reports import HOSTILE, a_report_input, an_uncontained_report_input, demo_plan
 
 
@@ -289,3 +303,15 @@ def test_what_the_same_arm_twice_differs_by_is_told_as_the_noise_floor() -> None
     )
     assert told in summary_lines(report)
     assert "Noise floor" not in the_page()
+
+
+def test_a_lock_and_where_it_is_published_stand_in_every_form() -> None:
+    lock = LockPin(id="first-protocol", digest=a_digest("lock"))
+    known = Preregistration(lock=lock, source=SourceState(commit="c" * 40, is_clean=True))
+    plan = demo_plan().with_preregistration(known)
+    assert the_report(plan=plan).provenance.preregistration == known
+    for page in (the_page(plan=plan), the_markdown(plan=plan)):
+        assert f"first-protocol {a_digest('lock')}" in page
+        assert f"commit {'c' * 40}, upstream none, clean" in page
+    assert "<dt>Lock</dt>" not in the_page()
+    assert "| lock |" not in the_markdown()
