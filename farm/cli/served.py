@@ -17,7 +17,10 @@ def lacking_now(plan: Plan) -> tuple[str, ...]:
 
 
 def ensure_served_if_locked(plan: Plan) -> None:
-    """Raise SpecError where a plan has a lock and no living host can run it: for want of a provider's key, say."""
+    """Raise SpecError where a plan has a lock and the living hosts can't run it: for want of a provider's key, say.
+
+    Where no host lives nothing is refused, and nothing is asked: whoever lacks a key takes none of its cells.
+    """
     known = plan.preregistration
     lacking = () if known is None or known.lock is None else lacking_now(plan)
     if lacking:

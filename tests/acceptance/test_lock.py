@@ -2,10 +2,14 @@
 
 import json
 import subprocess
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from farm.adapters.embedded import EmbeddedRedis
+from farm.bootstrap import connect
+from farm.model import Host
 from tests.builders.farm_command import Desk, a_repository, committed
 
 SWEEP = """\
@@ -102,3 +106,14 @@ def test_a_lock_that_stands_is_not_written_over(locked: Desk) -> None:
     refused = locked.farm("lock", "sweep.yaml", "-o", "decisive.lock")
     assert (refused.code, len(refused.error_lines)) == (2, 1)
     assert "a lock is never changed" in refused.err
+
+
+def test_a_locked_sweep_is_not_submitted_where_no_host_has_what_it_needs(locked: Desk) -> None:
+    other = Host(id="other", slots=1, busy=0, version="1", sandbox="docker", seen_at=datetime.now(UTC))
+    with EmbeddedRedis() as server:
+        connect(server.url).hosts.beat(other, 60)
+        refused = locked.farm("submit", "sweep.yaml", "--confirm-cost", env={"FARM_REDIS_URL": server.url})
+    assert refused.code == 2, refused
+    assert "it lacks sandbox bubblewrap" in refused.err
+    assert "A provider needs its key on a host" in refused.err
+    assert not (locked.here / ".farm" / "store" / "sweeps").exists()
