@@ -96,6 +96,7 @@ def test_holm_is_between_each_p_value_and_bonferronis(p_values: list[float]) -> 
 
 def test_holm_of_a_worked_example() -> None:
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx((0.03, 0.06, 0.06, 0.02))
+    assert holm([0.0001, 0.0002]) == pytest.approx((0.0002, 0.0002))
     with pytest.raises(ValueError, match=r"1\.5 is no p-value"):
         holm([0.2, 1.5])
 
