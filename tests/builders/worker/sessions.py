@@ -24,8 +24,8 @@ SOME = Digest.of(b"something")
 
 
 def a_task(**fields: Any) -> Task:
-    given = {"oracle": OracleSpec(kind="command"), **fields}
-    return Task(id="fix", snapshot=Snapshot(commit="0" * 40, tree=SOME, size_bytes=1), prompt=SOME, **given)
+    given = {"id": "fix", "oracle": OracleSpec(kind="command"), **fields}
+    return Task(snapshot=Snapshot(commit="0" * 40, tree=SOME, size_bytes=1), prompt=SOME, **given)
 
 
 @dataclass(frozen=True)
