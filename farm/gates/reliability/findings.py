@@ -109,7 +109,7 @@ def _attributed(runs: Sequence[Run]) -> Mapping[str, KindTold]:
 
 
 def _repaired(runs: Sequence[Run]) -> RepairsTold:
-    every: list[Repairs] = [run.repairs for run in runs]
+    every: list[Repairs] = [run.repairs for run in runs if run.governed.attempts]
     return RepairsTold(
         live=sum(one.live for one in every),
         eligible=sum(one.eligible for one in every),

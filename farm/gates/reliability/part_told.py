@@ -98,7 +98,7 @@ def _ends(runs: Sequence[Run]) -> Mapping[Terminal, EndTold]:
 
 def _means(runs: Sequence[Run]) -> MeansTold:
     def of(number: Callable[[SessionReport], int | None]) -> float | None:
-        return _mean(known_sum(map(number, run.row.sessions)) for run in runs if run.row.sessions)
+        return _mean(_of_all(run.row.sessions, number) for run in runs if run.row.sessions)
 
     return MeansTold(
         duration_s=_mean(run.row.duration_s for run in runs),
@@ -108,6 +108,11 @@ def _means(runs: Sequence[Run]) -> MeansTold:
         tool_calls=of(lambda session: None if session.tool_calls is None else sum(session.tool_calls.values())),
         cost_usd=_mean(None if run.row.cost_usd is None else float(run.row.cost_usd) for run in runs),
     )
+
+
+def _of_all(sessions: Sequence[SessionReport], number: Callable[[SessionReport], int | None]) -> int | None:
+    """Add up; nearly every run has one session, and a sweep may have a million."""
+    return number(sessions[0]) if len(sessions) == 1 else known_sum(map(number, sessions))
 
 
 def _tokens(usage: Usage | None, which: Callable[[Usage], int | None]) -> int | None:
