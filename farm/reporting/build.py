@@ -27,6 +27,7 @@ from farm.reporting.ending import ending_warnings
 from farm.reporting.medians import task_lines
 from farm.reporting.numbers import arm_line, metric_lines
 from farm.reporting.operating import gate_operating
+from farm.reporting.reliability import reliability_findings
 from farm.reporting.report import (
     AttemptLine,
     CellLine,
@@ -74,6 +75,7 @@ def build(source: ReportInput) -> Report:
         crossings=crossings(by_label),
         contaminations=alike,
         noise=tuple(noises(source.table)),
+        reliability=reliability_findings(source.verdicts),
         metrics=metric_lines(source.table),
         cells=lines,
         provenance=_provenance(source, alike),

@@ -1,6 +1,6 @@
 """Both pages, from one view of the report: HTML that stands alone, and Markdown that any renderer shows alike."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -15,6 +15,7 @@ from farm.reporting import plots, text
 from farm.reporting.medians import TaskLine
 from farm.reporting.numbers import metric_values
 from farm.reporting.operating import operating_words
+from farm.reporting.reliability import ReliabilityView, reliability_view
 from farm.reporting.report import AttemptLine, CellLine, CellState, MetricLine, Report
 from farm.reporting.savings import SavingLine
 from farm.version import __version__
@@ -96,6 +97,9 @@ class Page:
     cells: tuple[Square, ...]
     faults: tuple[FaultLine, ...]
     more_faults: int
+    reliability: ReliabilityView | None
+    places: Mapping[str, int]
+    """Of the cells that are shown, by name."""
 
 
 def make_page(report: Report, table: Table) -> Page:
@@ -121,6 +125,8 @@ def make_page(report: Report, table: Table) -> Page:
         cells=squares,
         faults=tuple(faults[:_MOST_FAULTS]),
         more_faults=max(0, len(faults) - _MOST_FAULTS),
+        reliability=None if report.reliability is None else reliability_view(report.reliability),
+        places={square.cell.cell: square.index for square in squares},
     )
 
 

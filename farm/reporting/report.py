@@ -14,6 +14,7 @@ from farm.gates.contamination import Contamination
 from farm.gates.health import HealthStatus
 from farm.gates.paired.noise import Noise
 from farm.gates.paired.operating import Operating
+from farm.gates.reliability.told import Findings
 from farm.model import (
     ArmRole,
     Artifact,
@@ -224,6 +225,8 @@ class Report(Value):
     """Arms of one task and trial that left the same change."""
     noise: tuple[Noise, ...] = ()
     """What controls that are their incumbent once more differ by."""
+    reliability: Findings | None = None
+    """What the gate `reliability` found; None: the plan has no such gate, or it had nothing to judge."""
     metrics: tuple[MetricLine, ...]
     cells: tuple[CellLine, ...]
     provenance: Provenance
