@@ -173,6 +173,14 @@ def test_64_one_of_three_tasks_gated_is_too_little() -> None:
     assert (found.decision, ruled(found)["rule"]) == (Decision.INCONCLUSIVE, "gated-share")
 
 
+def test_where_no_arm_resolves_anything_nothing_is_gated_and_nothing_decided() -> None:
+    ours, theirs = (each(costing("1", resolved=False), arm=arm) for arm in (ON, OFF))
+    found = judged(ours, theirs)
+
+    assert found.decision is Decision.INCONCLUSIVE
+    assert ruled(found)["broken"] == [{"rule": "gated-tasks", "task": None}]
+
+
 def test_67_runs_that_never_used_their_skill_are_gated_and_held_to_the_floor() -> None:
     def unused(arm: str) -> list[Row]:
         said = a_session(reason=ExitReason.SKILL_NOT_INVOKED, problem="never used")
