@@ -119,7 +119,7 @@ def cost_document(cost: Forecast) -> JsonValue:
 def _money(cost: Forecast) -> str:
     if cost.asking == 0:
         return "$0.00"
-    most = "no budget bounds it" if cost.most_usd is None else f"at most ${cost.most_usd:.2f}"
+    most = "no budget in dollars bounds it" if cost.most_usd is None else f"at most ${cost.most_usd:.2f}"
     if cost.unexpected == cost.asking:
         return f"{most}; what to expect is unknown (--prior names a sweep to go by)"
     more = f", and what {cost.unexpected} of unknown cost will" if cost.unexpected else ""

@@ -51,7 +51,7 @@ def test_every_objection_is_named_though_the_cost_was_confirmed() -> None:
         (Forecast(runs=4), "$0.00"),
         (
             Forecast(4, 4, None, Decimal(0), 4),
-            "no budget bounds it; what to expect is unknown (--prior names a sweep to go by)",
+            "no budget in dollars bounds it; what to expect is unknown (--prior names a sweep to go by)",
         ),
         (Forecast(4, 4, Decimal(9), Decimal(2), 1), "about $2.00, and what 1 of unknown cost will; at most $9.00"),
     ],
