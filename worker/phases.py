@@ -11,13 +11,15 @@ from worker.trees.scan import Changes, Tree
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What a phase asks of its agent: by the options that agents call `denied_tools` and `required_skill`.
+    """What a phase asks of its agent, by the options of these names (that of the skill is `required_skill`).
 
     An agent that has no such option refuses the demand when its sweep is planned.
     """
 
     denied_tools: tuple[str, ...] = ()
     skill: str | None = None
+    lasting: bool = False
+    """A later session goes on with it, where it ended."""
 
     def merged(self, options: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
         """Give the agent's options with the demand in them."""
@@ -28,6 +30,8 @@ class Demand:
             merged["denied_tools"] = [*known, *(tool for tool in self.denied_tools if tool not in known)]
         if self.skill is not None:
             merged["required_skill"] = self.skill
+        if self.lasting:
+            merged["lasting"] = True
         return merged
 
 
@@ -67,6 +71,8 @@ class Phase:
     artifact: ArtifactPlace | None = None
     work_beside: tuple[str, ...] | None = None
     """The program is to change something besides what these globs match; None: it need not."""
+    continues: str | None = None
+    """The earlier session that this one goes on with; the agent is told the prompt as its next turn."""
 
     @property
     def is_bounded(self) -> bool:
@@ -86,12 +92,25 @@ class Footprint:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call of a tool, as the agent's own stream tells it."""
+
+    name: str
+    arguments: str
+    """Their beginning, as JSON."""
+    succeeded: bool
+    """An answer came, and it is no error."""
+
+
+@dataclass(frozen=True, slots=True)
 class PhaseEnd:
     """How a phase's session ended, within its bounds."""
 
     report: SessionReport
     footprint: Footprint | None
     """None: the phase has no bounds, and nobody looked."""
+    calls: tuple[ToolCall, ...] | None = None
+    """Of tools, in their order; None: the agent's stream does not tell each, or there were too many."""
 
 
 class PhaseError(Exception):

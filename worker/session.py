@@ -14,7 +14,8 @@ from pydantic import JsonValue
 
 from farm.model import Cell, Digest, Governed, OracleFinding, ProcessExit, SessionReport, Task, Wire
 from sandbox.spec import Stream
-from worker.phases import Demand, Phase, PhaseEnd
+from worker.checks.file_checks import Found
+from worker.phases import Demand, Phase, PhaseEnd, ToolCall
 
 WORKSPACE = "/cell/ws"
 OUT = "/cell/out"
@@ -50,6 +51,13 @@ class AgentProgram:
     version: str
 
 
+class Counted(StrEnum):
+    """What a session's stream sums up at its end."""
+
+    COST = "cost"
+    USAGE = "usage"
+
+
 @dataclass(frozen=True, slots=True)
 class Launch:
     """One agent process to start: what the adapter decides, before the sandbox's own plan is added."""
@@ -69,6 +77,10 @@ class Launch:
     """Further places, below /cell, at which it sees assets of the arm: an asset's name by each place."""
     models: tuple[str, ...] = ()
     """The only models that the door lets this session ask, sub-agents' tiers included; (): any."""
+    carries: tuple[str, ...] = ()
+    """What it needs of the home of the session that it goes on with: paths below it, which are moved to its own."""
+    counts_on: frozenset[Counted] = frozenset()
+    """What its stream sums up over the sessions that it goes on with, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +95,8 @@ class SessionRequest:
     """The arm's overlay text, to be appended to the agent's own instructions."""
     wire: Wire | None = None
     """The wire to speak at DOOR_URL; None: the session has no door."""
+    continues: SessionReport | None = None
+    """The session that this one goes on with; only an agent with the option `lasting` is asked to."""
 
 
 class StreamParser(Protocol):
@@ -116,6 +130,15 @@ class Narrating(Protocol):
         ...
 
 
+@runtime_checkable
+class Witnessing(Protocol):
+    """A parser that can say which tools its session called."""
+
+    def calls(self) -> tuple[ToolCall, ...] | None:
+        """List the calls once the session is over; None: there were more than are kept."""
+        ...
+
+
 class Agent(Protocol):
     """An adapter for one agent CLI."""
 
@@ -139,6 +162,30 @@ class Agent(Protocol):
         ...
 
 
+class Standstill(Protocol):
+    """What a program may look at between its sessions, while nothing of the cell runs. No session sees any of it."""
+
+    def look(self, path: str) -> Found:
+        """Say what stands at `path` in the workspace."""
+        ...
+
+    def artifact(self, path: str, most_bytes: int) -> "bytes | ArtifactProblem":
+        """Read a file below the output folder."""
+        ...
+
+    def verify(self, argv: tuple[str, ...]) -> bool:
+        """Run a command of the task's on a copy of the workspace, and say whether it ended well."""
+        ...
+
+    def judge(self, sessions: tuple[SessionReport, ...]) -> bool | None:
+        """Ask the hidden oracle about the workspace as it is; None: it could not say."""
+        ...
+
+    def note(self, line: bytes) -> None:
+        """Add a line to the governor's log, which outlives its worker."""
+        ...
+
+
 class Sessions(Protocol):
     """What a program may ask of the line."""
 
@@ -153,6 +200,11 @@ class Sessions(Protocol):
 
     def run_phase(self, name: str, prompt: str, phase: Phase) -> PhaseEnd:
         """Run one within the phase's bounds; raises PhaseError when it broke them."""
+        ...
+
+    @property
+    def still(self) -> Standstill:
+        """Give what may be looked at between sessions."""
         ...
 
     def conclude(self, governed: Governed) -> None:

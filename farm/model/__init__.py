@@ -54,6 +54,7 @@ from farm.model.governed import (
     Governed,
     Terminal,
     claims_success,
+    denies_success,
 )
 from farm.model.guidance import Guidance, GuidanceError, Stripped, stripped
 from farm.model.image import ImageName
@@ -282,6 +283,7 @@ __all__ = [
     "cell_id",
     "cell_lock",
     "claims_success",
+    "denies_success",
     "differences",
     "fixed_by",
     "image_need",

@@ -102,5 +102,14 @@ class Governed(Value):
 
 def claims_success(answer: str) -> bool:
     """Say whether an answer's last line is the marker of success, but for colours and blanks behind it."""
+    return _last_line(answer) == SUCCESS_LINE
+
+
+def denies_success(answer: str) -> bool:
+    """Say whether it is the other marker."""
+    return _last_line(answer) == NO_SUCCESS_LINE
+
+
+def _last_line(answer: str) -> str:
     lines = _ESCAPES.sub("", answer).rstrip().splitlines()
-    return bool(lines) and lines[-1].rstrip() == SUCCESS_LINE
+    return lines[-1].rstrip() if lines else ""

@@ -33,6 +33,8 @@ class ScriptedOptions(Value):
     """Calls of these are reported as denied, and run nothing."""
     required_skill: SkillName | None = None
     """A session that did not use it with success is `skill-not-invoked`."""
+    lasting: bool = False
+    """Another session may go on with one: by the script that is its own, as any."""
 
 
 class ScriptedAgent:

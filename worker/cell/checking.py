@@ -5,13 +5,22 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from farm.model import CheckRun, ExitKind, MetricSource, OracleFinding, ProcessExit, SessionReport, WorkspaceMode
+from farm.model import (
+    CheckRun,
+    ExitKind,
+    MetricSource,
+    OracleFinding,
+    ProcessExit,
+    ProcessLimits,
+    SessionReport,
+    WorkspaceMode,
+)
 from sandbox.errors import SandboxError, SandboxUnhealthyError
 from sandbox.spec import Bind, Stream
 from worker.cell.attempt import Attempt
 from worker.cell.boxes import Boxes, CheckPlan, disk_limit
 from worker.cell.cast import Cast
-from worker.cell.left import BrokenBound, Left
+from worker.cell.left import BrokenBound, Left, look_at
 from worker.cell.ports import Truth
 from worker.cell.pulse import Pulse
 from worker.cell.stops import VerifierBrokenError
@@ -54,6 +63,27 @@ class Checks:
         folder.remove_copy(copy)
         self._keep("verify", result)
         return CheckRun(exit=result.exit)
+
+    def passes(self, argv: tuple[str, ...]) -> bool:
+        """Run a command of the task's on a copy of the workspace; one that can't be copied passes nothing."""
+        folder, known = self.boxes.folder, self.cast.task.verify
+        try:
+            copy = copy_again(folder, self.pulse.check)
+        except (TreeLimitError, OSError):
+            return False
+        limits = ProcessLimits() if known is None else known.limits
+        result = self.boxes.run_check(CheckPlan(argv, {}, copy, limits, is_writable=True))
+        folder.remove_copy(copy)
+        self.pulse.check()
+        return result.exit.is_zero
+
+    def judge_still(self, sessions: tuple[SessionReport, ...]) -> OracleFinding:
+        """Ask the hidden oracle between sessions. One that may write would leave its marks: it is not asked."""
+        if self.cast.task.oracle.workspace is WorkspaceMode.WRITABLE:
+            return OracleFinding(correct=None, problem="the oracle may write to the workspace, and the run goes on")
+        finding = self.judge(sessions, look_at(self.boxes.folder.workspace, self.pulse.check))
+        self.pulse.check()
+        return finding
 
     def judge(self, sessions: tuple[SessionReport, ...], left: Left) -> OracleFinding:
         """Ask the hidden oracle; a verifier that could not be started is tried once more.

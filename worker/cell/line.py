@@ -43,6 +43,7 @@ from worker.cell.recording import LineEnd, Recorder
 from worker.cell.scope import scope_finding
 from worker.cell.sessions import CellSessions
 from worker.cell.staging import Staging
+from worker.cell.standing import Still
 from worker.cell.stops import StoppedError
 from worker.staging.ground import CellFolder, Ground
 from worker.trees.copying import Ownership
@@ -175,8 +176,17 @@ class CellLine:
         with attempt.stage("sessions"):
             cell_doors = doors(cast, attempt, folder, self._ports.doors, pulse.must_stop)
             hourglass = Hourglass(self._hours, cast.plan, cast.cell, self._ports.clock, pulse)
-            boundary = Boundary(folder.workspace, pulse.check, before)
-            cell_sessions = CellSessions(cast, attempt, boxes, cell_doors, pulse, hourglass, boundary, staged.assets)
+            cell_sessions = CellSessions(
+                cast=cast,
+                attempt=attempt,
+                boxes=boxes,
+                doors=cell_doors,
+                pulse=pulse,
+                hourglass=hourglass,
+                boundary=Boundary(folder.workspace, pulse.check, before),
+                still=Still(attempt, boxes, checks),
+                assets=staged.assets,
+            )
             sessions = cast.program.perform(cast.prompt, cell_sessions)
         with attempt.stage("collect"):
             left = look_at(folder.workspace, pulse.check)

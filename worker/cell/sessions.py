@@ -1,6 +1,5 @@
 """The sessions of one attempt: what an arm's program may ask the line for."""
 
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from worker.agents.tail import Tail
 from worker.cell.attempt import Attempt
 from worker.cell.boundary import Boundary
 from worker.cell.boxes import Boxes, SessionBox, disk_limit, process_exit
+from worker.cell.carrying import carry, lay_home_files, own_share
 from worker.cell.cast import Cast
 from worker.cell.doors import Doors, SessionDoor, with_door
 from worker.cell.hours import Hourglass
@@ -20,12 +20,19 @@ from worker.cell.pulse import Pulse
 from worker.collect.outputs import take_artifact
 from worker.collect.streams import RawStreams
 from worker.phases import FREE, ArtifactPlace, Phase, PhaseEnd, PhaseError
-from worker.session import DOOR_PORT, Agent, Launch, SessionRequest, asset_path
-from worker.trees.copying import Ownership, give
+from worker.session import DOOR_PORT, Agent, Launch, SessionRequest, Standstill, Witnessing, asset_path
+from worker.trees.copying import give
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
 _UNEXPLAINED = frozenset({ExitReason.CRASHED, ExitReason.STREAM_INVALID})
 _MOST_LAST_BYTES = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class _Lasting:
+    home: Path
+    report: SessionReport
+    """As the agent told it: what it counts on is not taken out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +46,14 @@ class CellSessions:
     pulse: Pulse
     hourglass: Hourglass
     boundary: Boundary
+    still: Standstill
     assets: Mapping[str, Path] = field(default_factory=dict)
     """What the arm brings, by name."""
     names: set[str] = field(default_factory=set)
     works: list[tuple[str, ...]] = field(default_factory=list)
     """Of each phase that was to work, the globs of what is none."""
+    lasting: dict[str, _Lasting] = field(default_factory=dict)
+    """Sessions that another may go on with."""
     conclusions: list[Governed] = field(default_factory=list)
     """What the program said at last that the run claims."""
 
@@ -75,18 +85,19 @@ class CellSessions:
         self.boundary.before(name, phase)
         if phase.artifact is not None:
             self._make_room(name, phase, phase.artifact)
-        report = self._report(name, prompt, phase)
+        ended = self._ended(name, prompt, phase)
         self.pulse.check()
         if phase.artifact is not None:
             self._take_artifact(phase.artifact)
-        return PhaseEnd(report, self.boundary.after(name, phase))
+        return PhaseEnd(ended.report, self.boundary.after(name, phase), ended.calls)
 
     def conclude(self, governed: Governed) -> None:
         self.conclusions.append(governed)
 
-    def _report(self, name: str, prompt: str, phase: Phase) -> SessionReport:
+    def _ended(self, name: str, prompt: str, phase: Phase) -> PhaseEnd:
         cast, agent = self.cast, self.cast.agent_for(phase.demand)
         wire = self.doors.wire(agent.wires)
+        before = self._before(phase)
         request = SessionRequest(
             name=name,
             cell=cast.cell,
@@ -94,15 +105,31 @@ class CellSessions:
             prompt=prompt,
             instructions=cast.instructions,
             wire=wire,
+            continues=None if before is None else before.report,
         )
         launch = agent.launch(request)
         parser = agent.parser(name)
         self.attempt.narration.follow(name, parser)
         with self.doors.open(name, launch.models, wire) as door:
             streams = RawStreams(self.boxes.folder.path, name, parser.feed)
-            ended = self._run(_Started(agent, launch, streams, phase), door)
-        report = with_last_words(parser.finish(ended), streams)
-        return report if door is None else with_door(report, door.traffic.report())
+            started = _Started(agent, launch, streams, phase, None if before is None else before.home)
+            ran = self._run(started, door)
+        whole = parser.finish(ran.exit)
+        if phase.demand.lasting and ran.home is not None:
+            self.lasting[name] = _Lasting(ran.home, whole)
+        report = whole if before is None else own_share(whole, before.report, launch.counts_on)
+        report = with_last_words(report, streams)
+        calls = parser.calls() if isinstance(parser, Witnessing) else None
+        return PhaseEnd(report if door is None else with_door(report, door.traffic.report()), None, calls)
+
+    def _before(self, phase: Phase) -> _Lasting | None:
+        if phase.continues is None:
+            return None
+        if phase.continues not in self.lasting:
+            raise SpecError(
+                f"the program {self.cast.arm.program.name!r} goes on with {phase.continues!r}: no session that lasts"
+            )
+        return self.lasting[phase.continues]
 
     def _make_room(self, name: str, phase: Phase, artifact: ArtifactPlace) -> None:
         """Make the artifact's folder; one that is there already was made by an earlier session."""
@@ -128,14 +155,16 @@ class CellSessions:
             )
         self.names.add(name)
 
-    def _run(self, started: "_Started", door: SessionDoor | None) -> ProcessExit:
+    def _run(self, started: "_Started", door: SessionDoor | None) -> "_Run":
         folder, launch, streams = self.boxes.folder, started.launch, started.streams
         try:
             home, tmp = folder.new_home(), folder.new_tmp()
             lay_home_files(launch, home, folder.owner)
         except OSError as error:
             # An earlier session used the disk up: that this one can't start is the arm's doing.
-            return disk_limit(folder.disk_of(folder.workspace), error)
+            return _Run(disk_limit(folder.disk_of(folder.workspace), error), None)
+        if started.before is not None:
+            carry(launch.carries, started.before, home, folder.owner)
         way_out = None if door is None else Door(door.socket, DOOR_PORT)
         beside = (*self.doors.program(started.agent.program), *self._assets(launch))
         box = SessionBox(launch, home, self.cast.task.limits, beside, way_out, tmp, started.phase.is_writable)
@@ -146,7 +175,7 @@ class CellSessions:
         finally:
             streams.close()
             streams.keep(self.attempt.keeper, cut)
-        return process_exit(ended)
+        return _Run(process_exit(ended), home)
 
     def _assets(self, launch: Launch) -> tuple[Bind, ...]:
         places = {asset_path(name): name for name in self.assets} | dict(launch.asset_views)
@@ -159,6 +188,15 @@ class _Started:
     launch: Launch
     streams: RawStreams
     phase: Phase
+    before: Path | None = None
+    """The home of the session that it goes on with."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    exit: ProcessExit
+    home: Path | None
+    """None: it could not start."""
 
 
 def with_last_words(report: SessionReport, streams: RawStreams) -> SessionReport:
@@ -170,26 +208,3 @@ def with_last_words(report: SessionReport, streams: RawStreams) -> SessionReport
     if tail.text is None or tail.text in (report.problem or ""):
         return report
     return report.model_copy(update={"problem": f"{report.problem}; its output ends: {tail.text}"})
-
-
-def lay_home_files(launch: Launch, home: Path, owner: Ownership) -> None:
-    """Write the adapter's files and links into a fresh home, before any guest has seen it."""
-    for path, body in launch.home_files.items():
-        _make_parents(home, path, owner)
-        descriptor = os.open(home / path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(body)
-        give(home / path, owner)
-    for path, target in launch.home_links.items():  # last: nothing of ours is written by way of a link
-        _make_parents(home, path, owner)
-        (home / path).symlink_to(target)
-        give(home / path, owner)
-
-
-def _make_parents(home: Path, path: str, owner: Ownership) -> None:
-    place = home
-    for part in path.split("/")[:-1]:
-        place /= part
-        if not place.exists():
-            place.mkdir(mode=0o700)
-            give(place, owner)

@@ -15,6 +15,9 @@ from worker.trees.opening import Beneath
 _MEDIA = {Stream.STDOUT: ("events", "application/octet-stream"), Stream.STDERR: ("stderr", "text/plain")}
 _FILE = re.compile(r"([a-z0-9][a-z0-9-]{0,31})\.(stdout|stderr)")
 _MOST_LEFT_BYTES = 64 * MIB
+GOVERNOR_LOG = "governor.jsonl"
+"""What a governor noted, stop by stop: in the cell's folder, and as an artifact."""
+GOVERNOR_MEDIA = "application/jsonl"
 
 
 class RawStreams:
@@ -63,7 +66,7 @@ def keep_left_streams(folder: Path, keeper: Keeper) -> None:
     with Beneath(folder) as left:
         for path in sorted(folder.iterdir()):
             named = _FILE.fullmatch(path.name)
-            if named is None:
+            if named is None and path.name != GOVERNOR_LOG:
                 continue
             try:
                 descriptor = left.file(path.name)
@@ -75,7 +78,11 @@ def keep_left_streams(folder: Path, keeper: Keeper) -> None:
                     continue
                 body = stream.read(room)
             room -= len(body)
-            _keep(keeper, _Said(named[1], Stream(named[2]), body, is_cut=len(body) < status.st_size))
+            is_cut = len(body) < status.st_size
+            if named is not None:
+                _keep(keeper, _Said(named[1], Stream(named[2]), body, is_cut))
+            elif body:
+                keeper.keep(GOVERNOR_LOG, GOVERNOR_MEDIA, body, truncated=is_cut)
 
 
 @dataclass(frozen=True, slots=True)

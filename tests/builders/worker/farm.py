@@ -47,10 +47,12 @@ from worker.health.floor import Floor
 from worker.health.host_hours import HostHours
 from worker.oracles.answer import AnswerOracle
 from worker.oracles.command import CommandOracle
+from worker.oracles.files import FilesOracle
 from worker.oracles.pytest_oracle import PytestOracle
 from worker.oracles.vitest import VitestOracle
 from worker.programs.claiming import ClaimingProgram
 from worker.programs.direct import DirectProgram
+from worker.programs.governed import GovernedProgram
 from worker.programs.plan_work import PlanWorkProgram
 from worker.programs.review import ReviewProgram
 from worker.programs.single import SingleProgram
@@ -65,11 +67,18 @@ GIVEN: Mapping[str, Mapping[str, Any]] = {
     "programs": {
         "single": SingleProgram,
         "claiming": ClaimingProgram,
+        "governed": GovernedProgram,
         "direct": DirectProgram,
         "plan-work": PlanWorkProgram,
         "review": ReviewProgram,
     },
-    "oracles": {"answer": AnswerOracle, "command": CommandOracle, "pytest": PytestOracle, "vitest": VitestOracle},
+    "oracles": {
+        "answer": AnswerOracle,
+        "command": CommandOracle,
+        "files": FilesOracle,
+        "pytest": PytestOracle,
+        "vitest": VitestOracle,
+    },
 }
 PLUGINS = Plugins(GIVEN)
 

@@ -12,7 +12,7 @@ from sandbox.spec import Bind, Door, Limits, SandboxSpec, Stream, ToolRoom
 from tests.builders.worker.recorded import a_request
 from worker.agents.installed import InstalledPrograms
 from worker.cell.boxes import process_exit
-from worker.cell.sessions import lay_home_files
+from worker.cell.carrying import lay_home_files
 from worker.gateway import Gateway, Pass, Purse, Upstream
 from worker.session import AGENT, HOME, OUT, WORKSPACE, Agent, Launch, asset_path
 from worker.trees.copying import Ownership, give

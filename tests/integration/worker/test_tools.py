@@ -17,7 +17,7 @@ from tests.builders.sandbox_rooms import system_python
 from tests.builders.worker.doubles import HookedSandbox
 from worker.agents.scripted import ScriptedAgent
 from worker.cell.boxes import Boxes, SessionBox, process_exit
-from worker.cell.sessions import lay_home_files
+from worker.cell.carrying import lay_home_files
 from worker.session import SessionRequest
 from worker.staging.ground import Ground
 from worker.trees.copying import Ownership, give
