@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from farm import bootstrap
 from farm.errors import SpecError
+from farm.gates.table import Row
 from farm.model import Digest, Plan, Preregistration, SweepId, SweepLock, SweepSpec, canonical_json
 from farm.model.keys import SWEEPS
 from farm.planning import plan_sweep
@@ -20,6 +21,7 @@ from farm.planning.forecast import Forecast, forecast_by
 from farm.planning.load import read_spec
 from farm.planning.locking import Cut, ensure_locked, lock_subject, pilot_of, read_lock
 from farm.planning.locking_source import look_at_source
+from farm.planning.priors import Prior, read_priors
 from farm.planning.proofs import plan_proofs
 from farm.planning.reuse import ReuseRule
 from farm.ports import BlobStore, Store
@@ -81,6 +83,16 @@ def draft_plan(
     draft = _registered(draft, sweep_file, spec, asked)
     draft = _reusing(draft, spec, _sources((*spec.reuse, *reuse), store))
     return replace(draft, cost=forecast_by(draft.plan, _sources(asked.priors, store)))
+
+
+def prior_rows(plan: Plan, priors: Sequence[str], store: str | None) -> tuple[Row, ...]:
+    """Read what sealed sweeps measured of the plan's tasks under its arms; a damaged result is left out."""
+    found = (
+        prior
+        for source in _sources(priors, store)
+        for prior in read_priors(source.store, source.sweep, {cell.id for cell in plan.cells})
+    )
+    return tuple(prior.row for prior in found if isinstance(prior, Prior))
 
 
 def _reusing(draft: Draft, spec: SweepSpec, sources: Sequence[Source]) -> Draft:

@@ -21,6 +21,8 @@ from farm.reporting.report import ArmLine
 DRAWN_BY = f"matplotlib {mpl.__version__}"
 _INK, _FAINT = "#010203", "#040506"
 _SERIES = ("#070801", "#070802", "#070803", "#070804")
+_PLAIN = ("#222222", "#cccccc", "#1f6feb", "#bf5b04", "#2da44e", "#8250df")
+"""The same where no page chooses colours."""
 _VARIABLES = {
     _INK: "var(--ink)",
     _FAINT: "var(--rule)",
@@ -110,24 +112,69 @@ def _spread(row: int, values: Sequence[float]) -> list[float]:
     return places
 
 
+@dataclass(frozen=True, slots=True)
+class PowerPoint:
+    """How often a gate passes at one effect."""
+
+    effect: float
+    passes: float
+    standard_error: float
+
+
+def power_plot(lines: Mapping[str, Sequence[PowerPoint]]) -> bytes:
+    """Draw how often each gate passes by the size of the effect, two standard errors about it: a file of its own."""
+
+    def draw(axes: Axes) -> None:
+        for place, (gate, points) in enumerate(lines.items()):
+            ranked = sorted(points, key=lambda point: point.effect)
+            shares, errors = [point.passes for point in ranked], [2 * point.standard_error for point in ranked]
+            colour = _SERIES[place % len(_SERIES)]
+            axes.errorbar(
+                [point.effect for point in ranked],
+                shares,
+                yerr=errors,
+                color=colour,
+                marker="o",
+                markersize=4,
+                label=gate,
+            )
+        axes.set_ylim(-0.02, 1.02)
+        axes.set_yticks([0, 0.25, 0.5, 0.75, 1], labels=["0 %", "25 %", "50 %", "75 %", "100 %"])
+        axes.set_xlabel("gain of the candidates")
+        axes.set_ylabel("passes")
+        axes.grid(axis="both")
+        axes.legend(frameon=False)
+
+    svg = _drawn("power", _WIDTH_IN * 0.62, draw, background="#ffffff")
+    for colour, plain in zip((_INK, _FAINT, *_SERIES), _PLAIN, strict=True):
+        svg = svg.replace(colour, plain)
+    return svg.encode()
+
+
 def _plot(name: str, labels: Sequence[str], draw: Callable[[Axes], None]) -> str:
     if not labels:
         return ""
-    height = _MARGIN_IN + _ROW_IN * len(labels)
-    with mpl.rc_context():
-        mpl.rcdefaults()  # a reader's own matplotlibrc must not change a sealed report's bytes
-        for key, value in {**_STYLE, "svg.hashsalt": name}.items():
-            mpl.rcParams[key] = value  # type: ignore[index]  # the stubs want literal keys
-        figure = Figure(figsize=(_WIDTH_IN, height), layout="constrained")
-        FigureCanvasSVG(figure)
-        axes = figure.add_subplot()
+
+    def rows(axes: Axes) -> None:
         draw(axes)
         axes.set_yticks(range(len(labels)), labels=list(labels))
         axes.set_ylim(len(labels) - 0.5, -0.5)
         axes.grid(axis="x")
+
+    return _inline(_drawn(name, _MARGIN_IN + _ROW_IN * len(labels), rows))
+
+
+def _drawn(name: str, height: float, draw: Callable[[Axes], None], background: str = "none") -> str:
+    with mpl.rc_context():
+        mpl.rcdefaults()  # a reader's own matplotlibrc must not change a sealed report's bytes
+        for key, value in {**_STYLE, "svg.hashsalt": name}.items():
+            mpl.rcParams[key] = value  # type: ignore[index]  # the stubs want literal keys
+        figure = Figure(figsize=(_WIDTH_IN, height), layout="constrained", facecolor=background)
+        FigureCanvasSVG(figure)
+        draw(figure.add_subplot(facecolor=background))
         out = io.BytesIO()
-        figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    return _inline(out.getvalue().decode())
+        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+    return out.getvalue().decode()
 
 
 def _inline(svg: str) -> str:

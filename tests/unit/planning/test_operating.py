@@ -1,15 +1,18 @@
 import pytest
 
 from farm.errors import SpecError
+from farm.gates.completeness import CompletenessGate
 from farm.gates.overlay import OverlayGate
 from farm.gates.paired import PairedGate
 from farm.gates.promotion import PromotionGate
 from farm.gates.protocol import Gate, Judgement
 from farm.gates.table import Table
 from farm.model import ArmRole, Decision, Pin
+from farm.planning.earlier import Numbers
 from farm.planning.operating import Chances, Play, characteristics
 from farm.stats.power import Difficulty
-from tests.builders.gates import a_plan
+from farm.stats.truth import Spread
+from tests.builders.gates import BASH_CALLS, a_plan
 
 TASKS = tuple(f"task-{number}" for number in range(12))
 PLAN = a_plan(TASKS, trials=3)
@@ -82,3 +85,34 @@ def test_a_promotion_cannot_be_played_by_answers_alone(work: str, metric: str) -
 
     with pytest.raises(SpecError, match=f"reads the metric '{metric}'"):
         characteristics(PLAN, pin, gate, Play(EVEN, 0.0, 1))
+
+
+CALLS = Numbers(BASH_CALLS, (20.0,) * len(TASKS), Spread(((-3.0, -1.0, 0.0, 1.0, 3.0),) * len(TASKS)))
+
+
+def of_calls(gate: Gate, effect: float, **options: object) -> Chances:
+    pin = Pin(name=gate.name, version=gate.version, options=gate.policy({"metric": BASH_CALLS.name} | options, TASKS))
+    return characteristics(PLAN, pin, gate, Play(CALLS, effect, 60))
+
+
+def test_a_metric_is_played_in_its_own_unit_and_direction() -> None:
+    none, better, worse = (of_calls(PairedGate(), effect) for effect in (0.0, 3.0, -3.0))
+
+    assert none.shares[Decision.PASS] < 0.1
+    assert better.shares[Decision.PASS] == 1.0
+    assert worse.shares[Decision.FAIL] == 1.0
+
+
+def test_an_overlay_is_played_by_its_own_ratio_all_answers_being_right() -> None:
+    blocking = {"cases": {task: {"gate": "reduction"} for task in TASKS}}
+
+    assert of_calls(OverlayGate(), 1.0, **blocking).shares[Decision.PASS] == 0.0
+    assert of_calls(OverlayGate(), 9.0, **blocking).shares[Decision.PASS] == 1.0
+
+
+def test_a_gate_that_reads_more_metrics_than_one_is_refused() -> None:
+    gate = CompletenessGate()
+    pin = Pin(name=gate.name, version=gate.version, options={"metrics": ["bash_tool_calls", "seconds"]})
+
+    with pytest.raises(SpecError, match="reads several metrics, 'seconds' among them"):
+        characteristics(PLAN, pin, gate, Play(CALLS, 0.0, 1))
