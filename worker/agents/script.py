@@ -51,6 +51,8 @@ class Tool(Value):
 
     name: str
     count: Annotated[int, Field(ge=0)] = 1
+    arguments: str = ""
+    succeeds: bool = True
 
 
 class SkillCall(Value):
@@ -167,7 +169,7 @@ def _word_line(step: Step) -> str | None:
     if step.say is not None:
         return _event({"type": "assistant", "text": step.say})
     if step.tool is not None:
-        return _event({"type": "tool_use", "name": step.tool.name, "count": step.tool.count})
+        return _called(step.tool)
     if step.skill is not None:
         return _event({"type": "skill", "name": step.skill.name, "succeeds": step.skill.succeeds})
     if step.flood is not None:
@@ -182,8 +184,10 @@ def _command_line(step: Step) -> str | None:
         ending = f" || exit {_STOP_EXIT}" if step.run.must_succeed else ""
         return f"sh -c {shlex.quote(step.run.command)} >&2{ending}"
     if step.tool_run is not None:
-        called = _event({"type": "tool_use", "name": step.tool_run.name, "count": 1})
-        return f"{called}\n{TOOL} sh -c {shlex.quote(step.tool_run.command)} >&2"
+        tool = step.tool_run
+        called = _event({"type": "tool_use", "name": tool.name, "count": 1, "arguments": tool.command})
+        well, badly = (_event({"type": "tool_result", "succeeded": succeeded}) for succeeded in (True, False))
+        return f"{called}\nif {TOOL} sh -c {shlex.quote(tool.command)} >&2; then\n{well}\nelse\n{badly}\nfi"
     if step.spawn is not None:
         return f"setsid sh -c {shlex.quote(step.spawn.command)} </dev/null >/dev/null 2>&1 &"
     if step.sleep is not None:
@@ -191,6 +195,11 @@ def _command_line(step: Step) -> str | None:
     if step.crash is not None:
         return f"kill -s {step.crash.signal} $$; sleep 5" if step.crash.signal else f"exit {step.crash.code}"
     return "exit 0" if step.silent else None
+
+
+def _called(tool: Tool) -> str:
+    event: dict[str, JsonValue] = {"type": "tool_use", "name": tool.name, "count": tool.count}
+    return _event({**event, "arguments": tool.arguments, "succeeded": tool.succeeds})
 
 
 def _written(step: Write, redirection: str) -> str:

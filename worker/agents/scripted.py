@@ -9,6 +9,7 @@ from farm.errors import SpecError
 from farm.model import ProcessExit, SessionReport, Usage, Value, Wire
 from sandbox.spec import Stream
 from worker.agents import fields
+from worker.agents.calls import CallLog
 from worker.agents.ending import Heard, ending
 from worker.agents.lines import JsonLines
 from worker.agents.options import SkillName
@@ -16,11 +17,13 @@ from worker.agents.script import MOST_SCRIPT_BYTES, Script, compiled, runs_tools
 from worker.agents.skill import SkillProof
 from worker.agents.tail import preview
 from worker.options import checked
+from worker.phases import ToolCall
 from worker.session import HOME, AgentProgram, Launch, SessionProgress, SessionRequest
 
 _PROGRAM = ".farm-script.sh"
 _ANY_TASK = "*"
 _MOST_TOOLS = 1000
+_MOST_LOGGED = 10_000
 
 
 class ScriptedOptions(Value):
@@ -85,6 +88,8 @@ class ScriptedParser:
         self._terminals: list[dict[str, JsonValue]] = []
         self._model: str | None = None
         self._tool_calls: dict[str, int] = {}
+        self._calls = CallLog()
+        self._running = 0
         self._last = ""
         self._problem: str | None = None
 
@@ -94,6 +99,9 @@ class ScriptedParser:
 
     def progress(self) -> SessionProgress:
         return SessionProgress(None, sum(tuple(self._tool_calls.values())), self._last)
+
+    def calls(self) -> tuple[ToolCall, ...] | None:
+        return self._calls.calls()
 
     def finish(self, exit_: ProcessExit) -> SessionReport:
         self._take(self._lines.close())
@@ -132,6 +140,8 @@ class ScriptedParser:
                     self._last = preview(event.get("text"))
                 case "tool_use":
                     self._count(event)
+                case "tool_result":
+                    self._calls.answer(f"{self._running}", succeeded=event.get("succeeded") is True)
                 case "skill":
                     self._take_skill(event)
                 case "denied":
@@ -153,6 +163,11 @@ class ScriptedParser:
             self._problem = self._problem or "a tool_use event without a name and a count"
             return
         self._tool_calls[name] = self._tool_calls.get(name, 0) + calls
+        for _ in range(min(calls, _MOST_LOGGED)):
+            self._running += 1
+            self._calls.call(f"{self._running}", name, event.get("arguments", ""))
+            if "succeeded" in event:
+                self._calls.answer(f"{self._running}", succeeded=event["succeeded"] is True)
         self._last = name
 
 

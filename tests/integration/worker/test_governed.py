@@ -154,3 +154,54 @@ def test_a_link_in_the_contracts_place_opens_nothing(farm: Make, run: Run) -> No
     end = found(cell)
     assert (end.terminal, end.contract) == (Terminal.NONE, None)
     assert "no regular file" in events(cell)[0]["payload"]["problem"]
+
+
+def wants(*checks: dict[str, Any]) -> dict[str, Any]:
+    claim = {**CLAIM, "checks": [check["id"] for check in checks]}
+    return {**CONTRACT, "claims": [claim], "checks": checks}
+
+
+def calls(name: str, *, succeeds: bool = True, arguments: str = "") -> dict[str, Any]:
+    return {"tool": {"name": name, "succeeds": succeeds, "arguments": arguments}}
+
+
+OPENING_CALL = calls("write", arguments="/cell/out/governor/contract.json")
+DEPLOYED = {"id": "deployed", "kind": "tool_succeeded", "tool": "deploy"}
+
+
+def test_what_was_called_before_the_contract_is_no_evidence(farm: Make, run: Run) -> None:
+    early = [calls("deploy"), OPENING_CALL, opens(wants(DEPLOYED)), DONE]
+    cell = farm(scripts={"work": early, "work-2": [calls("deploy"), DONE]}, program=governed())
+    run(cell)
+    end = found(cell)
+    assert [one.passed for one in end.attempts] == [False, True]
+    assert end.attempts[0].results[0].detail == "0 of 1 such calls succeeded"
+
+
+def test_a_forbidden_call_after_the_contract_fails_every_attempt(farm: Make, run: Run) -> None:
+    forbidden = {"id": "never", "kind": "tool_not_called", "tool": "wipe"}
+    first = [OPENING_CALL, opens(wants(forbidden)), calls("wipe", succeeds=False), DONE]
+    cell = farm(scripts={"work": first, "work-2": [DONE]}, program=governed())
+    run(cell)
+    assert (found(cell).terminal, len(found(cell).attempts)) == (Terminal.EXHAUSTED, 2)
+
+
+def test_a_tool_that_failed_for_real_is_an_error(farm: Make, run: Run) -> None:
+    clean = {"id": "clean", "kind": "no_tool_errors"}
+    first = [OPENING_CALL, opens(wants(clean)), {"tool_run": {"command": "cat missing"}}, WORKS, DONE]
+    cell = farm(scripts={"work": first, "work-2": [DONE]}, program=governed(), oracle=ORACLE)
+    run(cell)
+    end = found(cell)
+    assert end.terminal is Terminal.EXHAUSTED
+    assert end.attempts[0].results[0].detail == "a call of 'shell' failed"
+    assert end.attempts[1].oracle_passed is True
+
+
+def test_a_verifier_sees_the_workspace_as_it_is_and_changes_nothing(farm: Make, run: Run) -> None:
+    tested = {"id": "tested", "kind": "code_verification_succeeded", "profile": "unit"}
+    program = governed(verifiers={"unit": ["sh", "-c", "touch mark && grep -q READY out.txt"]})
+    scripts = {"work": [opens(wants(tested)), DONE], "work-2": [WORKS, DONE]}
+    cell = farm(scripts=scripts, program=program, oracle=ORACLE)
+    run(cell)
+    assert [one.passed for one in found(cell).attempts] == [False, True]
+    assert "mark" not in cell.artifact("patch").decode()

@@ -9,7 +9,8 @@ Measured with 2.1.332; what looks odd has a reason:
 - `--tools` and `--allowedTools` both: the one decides which tools there are, the other which need no leave.
 - Background tasks are off: one that ends after the answer starts a second conversation, with a second result.
 - A refused key is retried as if it were an outage, by default for three minutes.
-- There is no session id among the arguments: one that was used before would be refused.
+- There is no session id among the arguments: one that was used before would be refused. A session that goes on with
+  another is told that one's id, finds its record below .claude/projects, and counts the cost of both.
 - Servers of its configuration are waited for, 30 s at most; those that a plug-in or the workspace names are left out.
 - Its own sandbox for Bash stays off: inside ours every command would fail, with exit code 0.
 """
@@ -26,7 +27,7 @@ from worker.agents.claude_code.events import ClaudeCodeParser, Expected
 from worker.agents.options import ExactVersion, ModelId, SkillName, ensure_known
 from worker.agents.servers import MOST_SERVERS, McpServer
 from worker.options import checked
-from worker.session import AGENT, DOOR_KEY, DOOR_URL, HOME, AgentProgram, Launch, SessionRequest, asset_path
+from worker.session import AGENT, DOOR_KEY, DOOR_URL, HOME, AgentProgram, Counted, Launch, SessionRequest, asset_path
 
 KIND = "claude-code"
 TESTED_VERSION = "2.1.332"
@@ -38,6 +39,7 @@ _INSTRUCTIONS = ".farm/instructions.md"
 _SERVERS = ".farm/servers.json"
 _SKILLS = "/cell/skills"
 """A plug-in is a folder that holds `skills`: the asset is seen as that folder."""
+_CONVERSATIONS = ".claude/projects"
 _SEAL = ".farm/sealed.sh"
 _SEALED = f'exec {TOOL} /bin/bash -c "$1"\n'
 """What the prefix of its shell starts in place of a command."""
@@ -106,6 +108,8 @@ class ClaudeCodeOptions(Value):
     another."""
     required_skill: SkillName | None = None
     """A session that did not use it with success is `skill-not-invoked`."""
+    lasting: bool = False
+    """Keep the conversation, so that another session can go on with it."""
     retries: Annotated[int, Field(ge=0, le=10)] = 2
     """Of one request; two take about 2 s."""
     env: dict[str, str] = {}
@@ -142,7 +146,7 @@ class ClaudeCodeAgent:
     def launch(self, request: SessionRequest) -> Launch:
         options, instructions = self._options, request.instructions
         return Launch(
-            argv=(*_words(options), *(() if instructions is None else _instruction_words())),
+            argv=(*_words(options), *_resuming(request), *(() if instructions is None else _instruction_words())),
             env=_env(options),
             stdin=request.prompt.encode(),
             home_files=_home_files(options, instructions),
@@ -150,6 +154,8 @@ class ClaudeCodeAgent:
             starts_servers=bool(options.mcp),
             asset_views={f"{_SKILLS}/{name}/skills": name for name in options.skills},
             models=tuple(dict.fromkeys(_asked(model) for model in (options.model, *options.models))),
+            carries=() if request.continues is None else (_CONVERSATIONS,),
+            counts_on=frozenset({Counted.COST}),
         )
 
     def parser(self, name: str) -> ClaudeCodeParser:
@@ -178,12 +184,16 @@ def _words(options: ClaudeCodeOptions) -> tuple[str, ...]:
         words += ["--settings", '{"disableAllHooks":true}']
     for place in _plugin_places(options):
         words += ["--plugin-dir", place]
-    words += ["--no-session-persistence", "--model", options.model]
+    words += ["--model", options.model] if options.lasting else ["--no-session-persistence", "--model", options.model]
     if options.effort is not None:
         words += ["--effort", options.effort]
     if options.most_turns is not None:
         words += ["--max-turns", str(options.most_turns)]
     return tuple(words)
+
+
+def _resuming(request: SessionRequest) -> tuple[str, ...]:
+    return () if request.continues is None else (f"--resume={request.continues.session_id or ''}",)
 
 
 def _instruction_words() -> tuple[str, ...]:

@@ -19,10 +19,12 @@ from pydantic import JsonValue
 from farm.model import ProcessExit, SessionReport, Usage
 from sandbox.spec import Stream
 from worker.agents import fields
+from worker.agents.calls import CallLog
 from worker.agents.ending import Heard, ending
 from worker.agents.lines import JsonLines
 from worker.agents.skill import SkillProof
 from worker.agents.tail import Tail, beginning, preview
+from worker.phases import ToolCall
 from worker.session import SessionProgress
 
 _MOST_TOOLS = 1000
@@ -69,6 +71,7 @@ class ClaudeCodeParser:
         self._init: dict[str, JsonValue] = {}
         self._answers: set[str] = set()
         self._tool_calls: dict[str, int] = {}
+        self._calls = CallLog()
         self._last = ""
         self._problem: str | None = None
 
@@ -80,6 +83,9 @@ class ClaudeCodeParser:
 
     def progress(self) -> SessionProgress:
         return SessionProgress(len(self._answers), sum(tuple(self._tool_calls.values())), self._last)
+
+    def calls(self) -> tuple[ToolCall, ...] | None:
+        return self._calls.calls()
 
     def finish(self, exit_: ProcessExit) -> SessionReport:
         self._take(self._lines.close())
@@ -173,17 +179,21 @@ class ClaudeCodeParser:
             return
         self._tool_calls[name] = self._tool_calls.get(name, 0) + 1
         asked = block.get("input")
+        self._calls.call(block.get("id"), name, asked)
         if self._skill is not None and name == "Skill" and isinstance(asked, dict):
             found = (asked[key] for key in ("skill", "command", "name") if isinstance(asked.get(key), str))
             self._skill.call(block.get("id"), next(found, None))
 
     def _take_tool_results(self, event: dict[str, JsonValue]) -> None:
         message = event.get("message")
-        if self._skill is None or not isinstance(message, dict):
+        if not isinstance(message, dict):
             return
         for block in _blocks(message):
             if block.get("type") == "tool_result":
-                self._skill.answer(block.get("tool_use_id"), block.get("is_error"))
+                failed = block.get("is_error")
+                self._calls.answer(block.get("tool_use_id"), succeeded=failed is None or failed is False)
+                if self._skill is not None:
+                    self._skill.answer(block.get("tool_use_id"), failed)
 
     def _fault(self, problem: str) -> None:
         self._problem = self._problem or problem

@@ -21,6 +21,7 @@ from worker.session import DOOR_PORT, HOME, AgentProgram, Launch, SessionRequest
 KIND = "stand-in"
 _PROGRAM = ".farm/stand_in.py"
 _INSTRUCTIONS = ".farm/instructions.md"
+_CONVERSATION = ".conversation/messages.json"
 _STREAM_VERSION = "1"
 """What its own stream says of its version."""
 
@@ -33,6 +34,8 @@ class StandInOptions(Value):
     denied_tools: tuple[Literal["Bash", "Skill", "Write"], ...] = ()
     required_skill: SkillName | None = None
     """A session that did not use it with success is `skill-not-invoked`."""
+    lasting: bool = False
+    """Keep the conversation, so that another session can go on with it."""
 
 
 class StandInAgent:
@@ -52,6 +55,8 @@ class StandInAgent:
         words = ["--model", options.model, "--most-turns", str(options.most_turns)]
         words += ["--port", str(DOOR_PORT), "--tool", TOOL, "--version", _STREAM_VERSION]
         words += [word for tool in options.denied_tools for word in ("--deny", tool)]
+        if options.lasting:
+            words += ["--conversation", f"{HOME}/{_CONVERSATION}"]
         home = {_PROGRAM: _source()}
         if instructions is not None:
             home[_INSTRUCTIONS] = instructions.encode()
@@ -63,6 +68,7 @@ class StandInAgent:
             home_files=home,
             runs_tools=True,
             models=(options.model,),
+            carries=() if request.continues is None else (_CONVERSATION,),
         )
 
     def parser(self, name: str) -> ClaudeCodeParser:

@@ -85,6 +85,7 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--most-turns", type=int, required=True)
     parser.add_argument("--deny", action="append", default=[])
     parser.add_argument("--instructions")
+    parser.add_argument("--conversation")
     return parser.parse_args()
 
 
@@ -124,7 +125,7 @@ class Session:
 
     def converse(self, prompt: str) -> tuple[str, str]:
         """Go on until the model has said its last word; give the result's subtype and text."""
-        messages: list[dict[str, Any]] = [{"role": "user", "content": prompt}]
+        messages = [*self.earlier(), {"role": "user", "content": prompt}]
         while self.turns < self.options.most_turns:
             answer = self.ask(messages)
             self.turns += 1
@@ -135,11 +136,28 @@ class Session:
                 self.tell({"type": "assistant", "message": said})
             calls = [block for block in blocks if block.get("type") == "tool_use"]
             if not calls:
+                self.keep([*messages, {"role": "assistant", "content": blocks}])
                 return "success", "".join(str(block.get("text", "")) for block in blocks)
             results = [self.use(call) for call in calls]
             messages += [{"role": "assistant", "content": blocks}, {"role": "user", "content": results}]
             self.tell({"type": "user", "message": {"role": "user", "content": results}})
         return "error_max_turns", f"the model wanted more than {self.options.most_turns} turns"
+
+    def earlier(self) -> list[dict[str, Any]]:
+        """Read what was said in the session that this one goes on with."""
+        place = self.options.conversation
+        if place is None or not os.path.exists(place):  # noqa: PTH110 (as above)
+            return []
+        with open(place, encoding="utf-8") as file:  # noqa: PTH123
+            return list(json.load(file))
+
+    def keep(self, messages: list[dict[str, Any]]) -> None:
+        """Write what was said for the session that goes on with this one."""
+        place = self.options.conversation
+        if place is not None:
+            os.makedirs(os.path.dirname(place), exist_ok=True)  # noqa: PTH103, PTH120
+            with open(place, "w", encoding="utf-8") as file:  # noqa: PTH123
+                json.dump(messages, file)
 
     def ask(self, messages: list[dict[str, Any]]) -> dict[str, Any]:
         """Send the conversation and give the answer; ProviderError for all that is none."""

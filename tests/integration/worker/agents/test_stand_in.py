@@ -1,10 +1,11 @@
 """The stand-in, for real: in the line's sandbox, through the gateway, against the scripted provider."""
 
+import json
 from typing import Any
 
 import pytest
 
-from farm.model import FaultKind, OracleSpec, Outcome, Pin, SessionReport, Usage, Wire
+from farm.model import SUCCESS_LINE, FaultKind, OracleSpec, Outcome, Pin, SessionReport, Terminal, Usage, Wire
 from tests.builders.worker.farm import Farm, says
 from tests.builders.worker.working import Make, Run
 from tests.services.provider import serving
@@ -115,3 +116,22 @@ def test_a_number_that_one_answer_lacks_is_not_in_its_sum(farm: Make, run: Run) 
     assert session.usage == Usage(output_tokens=3)
     assert session.door is not None
     assert (session.door.tokens.whole, session.door.tokens.output, session.door.unmeasured) == (None, 3, 2)
+
+
+def test_a_governed_run_goes_on_with_its_conversation(farm: Make, run: Run) -> None:
+    check = {"id": "ready", "kind": "file_contains", "path": "out.txt", "text": "READY"}
+    claim = {"id": "made", "statement": "It is ready.", "importance": "critical", "checks": ["ready"]}
+    contract = json.dumps({"objective": "Fix it.", "claims": [claim], "checks": [check]})
+    opens = {"run": {"command": f"echo '{contract}' > /cell/out/governor/contract.json"}}
+    works = {"run": {"command": "echo READY > out.txt"}}
+    done = {"answer": f"Done.\n{SUCCESS_LINE}"}
+    script = turns({"tools": [opens]}, done, {"tools": [works]}, done)
+    cell = farm(agent=stand_in(), provider="acme", program=Pin(name="governed", version="1"))
+    with serving(script) as provider:
+        cell.upstreams["acme"] = Upstream("acme", frozenset({Wire.ANTHROPIC}), provider.url, "k")
+        run(cell)
+    evidence = cell.outcome().evidence
+    assert evidence is not None, cell.outcome().fault
+    assert evidence.governed is not None
+    assert [one.passed for one in evidence.governed.attempts] == [False, True]
+    assert (evidence.governed.terminal, evidence.governed.claims_success) == (Terminal.CERTIFIED, True)
