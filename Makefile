@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: demo test check format lock clean
+.PHONY: demo test live-offline check format lock clean
 
 demo: $(VENV)/.runtime
 	$(BIN)/farm run ops/examples/quickstart/sweep.yaml
@@ -13,6 +13,9 @@ test: $(VENV)/.dev
 	-sh ops/agents.sh .farm/agents/    # without them their live tests are skipped at home, and fail in CI
 	-sh ops/vitest.sh .farm/vitest      # likewise
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
+
+live-offline: $(VENV)/.dev
+	$(BIN)/python ops/bench/live_offline.py $(LIVE)    # some minutes; LIVE="PROVEN --keep FOLDER" for one, and its files
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

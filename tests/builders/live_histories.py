@@ -125,7 +125,7 @@ def a_plan(preregistration: Preregistration | None = REGISTERED) -> Plan:
     return Plan(
         name="live",
         farm_version="1",
-        tasks=tuple(map(_frozen, TASKS)),
+        tasks=tuple(map(frozen, TASKS)),
         arms=arms,
         trials=TRIALS,
         cells=tuple(cells),
@@ -141,7 +141,8 @@ def a_table(history: History, plan: Plan | None = None) -> Table:
     return Table(plan=plan, lifecycle=ENDED_WELL, rows=tuple(_row(history, specs[one.task], one) for one in plan.cells))
 
 
-def _frozen(task: TaskSpec) -> Task:
+def frozen(task: TaskSpec) -> Task:
+    """Give a task as a plan has it, but for the bytes of its inputs."""
     return Task(
         id=task.id,
         snapshot=Snapshot(commit="a" * 40, tree=Digest.of(task.id.encode()), size_bytes=1),
