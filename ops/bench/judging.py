@@ -51,6 +51,7 @@ class Judged:
     gate: str
     rows: int
     seconds: float
+    cpu_s: float
     peak_mib: float
     decision: str
 
@@ -122,11 +123,11 @@ def _judge(gate: str, rows: int, told: Connection) -> None:
     table = a_table(rows)
     options = {"spend": {"most": 1e9, "most_of_incumbent": 2.0}}.get(gate, {})
     policy = judge.policy(dict(options), tuple(task.id for task in table.plan.tasks))
-    began_s = time.perf_counter()
+    began_s, used_s = time.perf_counter(), time.process_time()
     found = judge.judge(table, policy)
-    seconds = time.perf_counter() - began_s
+    seconds, cpu_s = time.perf_counter() - began_s, time.process_time() - used_s
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / MIB
-    told.send(Judged(gate, len(table.rows), seconds, peak, found.decision.value))
+    told.send(Judged(gate, len(table.rows), seconds, cpu_s, peak, found.decision.value))
 
 
 def main() -> None:
@@ -148,7 +149,7 @@ def main() -> None:
                 continue
             finally:
                 child.join()
-            took = f"{done.rows} rows in {done.seconds:.2f} s, at most {done.peak_mib:.0f} MiB"
+            took = f"{done.rows} rows in {done.seconds:.2f} s ({done.cpu_s:.2f} s CPU), at most {done.peak_mib:.0f} MiB"
             print(f"{done.gate}: {took}; {done.decision}")
 
 
