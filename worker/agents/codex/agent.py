@@ -9,7 +9,7 @@ Measured with 0.171.0; what looks odd has a reason:
 - Its own sandbox is read-only by default, and what it refuses makes no event: ours is the boundary.
 - A workspace is never trusted: its `.codex/config.toml` could name programs to start. AGENTS.md and skills are read.
 - It has no turn cap and no lists of tools. Web search is off: the provider would do it, past the sandbox.
-- Nothing is resumed: the usage of a resumed thread is that of all its runs.
+- The usage of a thread that is gone on with is that of all its runs. It is found by its id below .codex/sessions.
 """
 
 import json
@@ -23,13 +23,14 @@ from worker.agents.codex.events import CodexParser
 from worker.agents.options import ExactVersion, ModelId, SkillName, ensure_known
 from worker.agents.servers import MOST_SERVERS, McpServer
 from worker.options import checked
-from worker.session import AGENT, DOOR_KEY, DOOR_URL, HOME, AgentProgram, Launch, SessionRequest, asset_path
+from worker.session import AGENT, DOOR_KEY, DOOR_URL, HOME, AgentProgram, Counted, Launch, SessionRequest, asset_path
 
 KIND = "codex"
 TESTED_VERSION = "0.171.0"
 
 _INSTRUCTIONS = ".codex/AGENTS.md"
 _SKILLS = ".agents/skills"
+_THREADS = ".codex/sessions"
 _KEY = "FARM_DOOR_KEY"
 _IDLE_MS = 300_000
 """Its own clock for a silent stream; the door's is shorter."""
@@ -54,6 +55,8 @@ class CodexOptions(Value):
     """Servers of the arm. A session whose servers do not answer within 30 s does not begin."""
     required_skill: SkillName | None = None
     """A session in which no command has read that skill's SKILL.md with success is `skill-not-invoked`."""
+    lasting: bool = False
+    """Keep the thread, so that another session can go on with it."""
     retries: Annotated[int, Field(ge=0, le=10)] = 1
     """Of one request, and as many of its stream: with one, four requests at most."""
     env: dict[str, str] = {}
@@ -83,10 +86,12 @@ class CodexAgent:
         options, instructions = self._options, request.instructions
         return Launch(
             argv=(
-                *(f"{AGENT}/bin/codex", "exec", "--json", "--skip-git-repo-check", "--ephemeral"),
+                *(f"{AGENT}/bin/codex", "exec", "--json", "--skip-git-repo-check"),
+                *(() if options.lasting else ("--ephemeral",)),
                 *("--dangerously-bypass-approvals-and-sandbox", "-m", options.model),
                 *("--disable", "plugins", "--disable", "shell_snapshot", "--disable", "unbounded_connection_retries"),
                 *(word for setting in _settings(options) for word in ("-c", setting)),
+                *_resuming(request),
                 "-",
             ),
             env={"HOME": HOME, _KEY: DOOR_KEY, **options.env},
@@ -95,10 +100,16 @@ class CodexAgent:
             home_links={f"{_SKILLS}/{name}": asset_path(name) for name in options.skills},
             starts_servers=bool(options.mcp),
             models=(options.model, *options.models),
+            carries=() if request.continues is None else (_THREADS,),
+            counts_on=frozenset({Counted.USAGE}),
         )
 
     def parser(self, name: str) -> CodexParser:
         return CodexParser(name, self._options.required_skill)
+
+
+def _resuming(request: SessionRequest) -> tuple[str, ...]:
+    return () if request.continues is None else ("resume", "--", request.continues.session_id or "")
 
 
 def _settings(options: CodexOptions) -> Iterator[str]:

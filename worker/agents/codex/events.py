@@ -16,10 +16,12 @@ from pydantic import JsonValue
 from farm.model import ProcessExit, SessionReport, Usage
 from sandbox.spec import Stream
 from worker.agents import fields
+from worker.agents.calls import CallLog
 from worker.agents.ending import Heard, ending
 from worker.agents.lines import JsonLines
 from worker.agents.skill import SkillUse
 from worker.agents.tail import Tail, beginning, preview
+from worker.phases import ToolCall
 from worker.session import SessionProgress
 
 _MOST_TOOLS = 1000
@@ -42,6 +44,7 @@ class CodexParser:
         self._answer: str | None = None
         self._error: str | None = None
         self._tool_calls: dict[str, int] = {}
+        self._calls = CallLog()
         self._last = ""
         self._problem: str | None = None
 
@@ -53,6 +56,9 @@ class CodexParser:
 
     def progress(self) -> SessionProgress:
         return SessionProgress(None, sum(tuple(self._tool_calls.values())), self._last)
+
+    def calls(self) -> tuple[ToolCall, ...] | None:
+        return self._calls.calls()
 
     def finish(self, exit_: ProcessExit) -> SessionReport:
         self._take(self._lines.close())
@@ -117,9 +123,12 @@ class CodexParser:
             self._answer = fields.answer(item.get("text"))
             self._last = preview(item.get("text"))
         elif kind not in _SPEECH:
-            self._count(_tool(kind, item))
+            name, went_well = _tool(kind, item), item.get("status") == "completed" and item.get("exit_code", 0) == 0
+            self._count(name)
+            self._calls.call(item.get("id"), name, _arguments(item))
+            self._calls.answer(item.get("id"), succeeded=went_well)
             self._last = preview(kind, item.get("command"))
-            if kind == "command_execution" and item.get("status") == "completed" and item.get("exit_code") == 0:
+            if kind == "command_execution" and went_well and "exit_code" in item:
                 self._look_for_skill(item.get("command"), item.get("aggregated_output"))
 
     def _count(self, kind: str) -> None:
@@ -140,6 +149,11 @@ def _tool(kind: str, item: dict[str, JsonValue]) -> str:
     """Name what was called: a tool of an MCP server by its own name, any other by its kind."""
     server, tool = fields.text(item.get("server")), fields.text(item.get("tool"))
     return f"mcp__{server}__{tool}" if kind == "mcp_tool_call" and server and tool else kind
+
+
+def _arguments(item: dict[str, JsonValue]) -> JsonValue:
+    """Give what a call asked for, without what came of it."""
+    return next((item[key] for key in ("command", "arguments", "changes") if key in item), "")
 
 
 @dataclass(frozen=True, slots=True)
