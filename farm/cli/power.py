@@ -14,12 +14,12 @@ from farm.errors import SpecError
 from farm.model import Decision, Plan
 from farm.planning.earlier import Earlier, default_effects
 from farm.planning.operating import Chances, Play, characteristics, read_by
+from farm.reporting.operating import COMPARE_NOTHING
 from farm.reporting.plots import PowerPoint, power_plot
 from farm.stats.power import Difficulty
 
 _SOLVES = 0.5
 _MOST_PLAYED = 100_000
-_COMPARE_NOTHING = frozenset({"completeness", "health", "spend"})
 
 
 @click.command(name="power", epilog="Example:  farm power sweep.yaml --prior pilot-3f9a1c2b4d5e.1 --plot power.svg")
@@ -72,7 +72,7 @@ def command(  # noqa: PLR0913 (a verb's options)
     """
     asked = drafting.Registering(priors=priors)
     draft = drafting.draft_plan(sweep_file, expensive=expensive, store=store, registering=asked)
-    gates = [(pin, load_gate(pin.name)) for pin in draft.plan.gates if pin.name not in _COMPARE_NOTHING]
+    gates = [(pin, load_gate(pin.name)) for pin in draft.plan.gates if pin.name not in COMPARE_NOTHING]
     if not gates:
         raise SpecError(f"{sweep_file} names no gate that compares arms; there is nothing to play")
     earlier = Earlier(draft.plan, drafting.prior_rows(draft.plan, priors, store))

@@ -10,14 +10,15 @@ from farm.gates.table import Table
 from farm.model import Pin
 from farm.reporting.text import value_text
 
-_COMPARES_NOTHING = frozenset({"completeness", "health", "spend"})
+COMPARE_NOTHING = frozenset({"completeness", "health", "spend"})
+"""Gates that ask each arm or the sweep for something, and no arm to be better than another."""
 
 
 def gate_operating(table: Table, pin: Pin) -> Operating:
     """Play the gate on sweeps like this one, where a play of it is honest."""
     if pin.name == PairedGate.name and pin.version == PairedGate.version:
         return operating(table, PairedPolicy.model_validate(pin.options))
-    if pin.name in _COMPARES_NOTHING:
+    if pin.name in COMPARE_NOTHING:
         return Operating(note=f"Not played: {pin.name} compares no arms, so it promotes none by chance.")
     return Operating(
         note=f"Not played: {pin.name} decides by more than one number of a cell; this sweep is no model of the rest."

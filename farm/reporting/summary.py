@@ -29,8 +29,8 @@ def summary_lines(report: Report) -> tuple[str, ...]:
 def _noise(report: Report) -> list[str]:
     """Say what the same arm twice differs by, of right answers and the first metrics."""
     return [
-        f"noise floor: {line.pair.candidate} is {line.pair.incumbent} again, and its {line.metric} differs by "
-        f"{value_text(line.difference)} (mean of {line.tasks} tasks, at most {value_text(line.largest)} in one)"
+        f"noise floor: {line.pair.candidate} repeats {line.pair.incumbent}, and gains {value_text(line.difference)} in "
+        f"{line.metric} (mean of {line.tasks} tasks; at most {value_text(line.largest)} in one)"
         for line in report.noise[:_MOST_CHECKS]
     ]
 

@@ -40,6 +40,10 @@ class ReliabilityGate:
         """Check options and fill in the defaults; raise SpecError naming what is wrong."""
         return read_policy(options).model_dump(mode="json")
 
+    def needed_number(self, policy: dict[str, JsonValue]) -> str:  # noqa: ARG002 (the protocol's)
+        """Name what is read besides answers: without claims it would find nothing to rule on."""
+        return "governed"
+
     def judge(self, table: Table, policy: dict[str, JsonValue]) -> Judgement:
         """Rule."""
         rules = ReliabilityPolicy.model_validate(policy)

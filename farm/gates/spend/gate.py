@@ -141,14 +141,15 @@ _WORDS = {True: "within", False: "above", None: "not known to be within"}
 
 
 def _summary(checks: Sequence[Check], rules: SpendPolicy) -> str:
-    told = [
-        f"{check.subject}: {_WORDS[check.holds]} its bound ({_amount(check.observed)} of {_amount(check.threshold)} "
-        f"{rules.measure}" + (f"; {check.note}" if check.note and not check.holds else "") + ")"
-        for check in checks[1:]
-    ]
+    told = [f"{check.subject}: {_WORDS[check.holds]} its bound ({_amounts(check, rules)})" for check in checks[1:]]
     before = "" if checks[0].holds else f"The sweep did not run to its end ({checks[0].observed}). "
     return before + "; ".join(told) + "."
 
 
+def _amounts(check: Check, rules: SpendPolicy) -> str:
+    known = f"{'' if check.holds else 'at least '}{_amount(check.observed)} {rules.measure}"
+    return known + (" of nobody knows how much" if check.threshold is None else f" of {_amount(check.threshold)}")
+
+
 def _amount(value: JsonValue) -> str:
-    return f"{value:.12g}" if isinstance(value, int | float) else "an unknown number of"
+    return f"{value:.12g}" if isinstance(value, int | float) else "unknown"

@@ -6,6 +6,7 @@ from farm.gates.overlay import OverlayGate
 from farm.gates.paired import PairedGate
 from farm.gates.promotion import PromotionGate
 from farm.gates.protocol import Gate, Judgement
+from farm.gates.reliability import ReliabilityGate
 from farm.gates.table import Table
 from farm.model import ArmRole, Decision, Pin
 from farm.planning.earlier import Numbers
@@ -108,6 +109,13 @@ def test_an_overlay_is_played_by_its_own_ratio_all_answers_being_right() -> None
 
     assert of_calls(OverlayGate(), 1.0, **blocking).shares[Decision.PASS] == 0.0
     assert of_calls(OverlayGate(), 9.0, **blocking).shares[Decision.PASS] == 1.0
+
+
+def test_a_ruling_on_reliability_is_not_played_since_it_reads_claims() -> None:
+    gate = ReliabilityGate()
+
+    with pytest.raises(SpecError, match="reads the metric 'governed' beside others"):
+        characteristics(PLAN, Pin(name=gate.name, version=gate.version), gate, Play(EVEN, 0.0, 1))
 
 
 def test_a_gate_that_reads_more_metrics_than_one_is_refused() -> None:

@@ -297,10 +297,7 @@ def test_what_the_same_arm_twice_differs_by_is_told_as_the_noise_floor() -> None
     text = parsed(files["report.html"].decode()).text
     assert "Noise floor: the same arm twice" in text
     assert "| bash_tool_calls | again | overlay-off | -4 | 4 | 0.5 | 2 | 2 of 2 |" in files["report.md"].decode()
-    told = (
-        "noise floor: again is overlay-off again, and its bash_tool_calls differs by -4 (mean of 2 tasks, at most 4 in "
-        "one)"
-    )
+    told = "noise floor: again repeats overlay-off, and gains -4 in bash_tool_calls (mean of 2 tasks; at most 4 in one)"
     assert told in summary_lines(report)
     assert "Noise floor" not in the_page()
 

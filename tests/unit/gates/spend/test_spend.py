@@ -38,7 +38,7 @@ def test_a_sweep_may_spend_all_of_its_bound_and_no_more() -> None:
     assert judged(spent("0.1"), spent("0.2"), {}, most=0.6).decision is Decision.PASS
     above = judged(spent("0.1"), spent("0.2"), {}, most=0.59)
     assert above.decision is Decision.FAIL
-    assert above.summary == "sweep: above its bound (0.6 of 0.59 usd)."
+    assert above.summary == "sweep: above its bound (at least 0.6 usd of 0.59)."
     assert (check(above, "spent").observed, check(above, "spent").holds) == (0.6, False)
 
 
@@ -89,6 +89,10 @@ def test_an_unknown_part_of_either_arm_leaves_a_comparison_open(arm: str) -> Non
 
     assert judgement.decision is Decision.INCONCLUSIVE
     assert f"{arm}: unknown in 1 cells, one.{arm}.1 first" in check(judgement, "spent-of-incumbent").note
+    most = "of 18" if arm == ON else "of nobody knows how much"
+    assert judgement.summary.endswith(
+        f"not known to be within its bound (at least {1.3 if arm == ON else 2} usd {most})."
+    )
 
 
 @pytest.mark.parametrize("change", [{"reused": True}, {"unsettled": Unsettled.NEVER_STARTED, "oracle": None}])
@@ -117,7 +121,7 @@ def test_a_sweep_that_did_not_run_to_its_end_passes_nothing_and_may_have_spent_t
 
     within = judged(spent("1"), spent("1"), {}, lifecycle=late, most=4)
     assert within.decision is Decision.INCONCLUSIVE
-    assert within.summary == "The sweep did not run to its end (deadline). sweep: within its bound (4 of 4 usd)."
+    assert within.summary == "The sweep did not run to its end (deadline). sweep: within its bound (4 usd of 4)."
     assert judged(spent("1"), spent("1"), {}, lifecycle=late, most=3).decision is Decision.FAIL
 
 
