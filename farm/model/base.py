@@ -11,7 +11,6 @@ class Value(BaseModel):
         extra="forbid",
         allow_inf_nan=False,
         validate_default=True,
-        use_attribute_docstrings=True,
     )
 
 
