@@ -8,12 +8,10 @@ from worker.cell.attempt import Attempt
 from worker.cell.boxes import Boxes
 from worker.cell.checking import Checks
 from worker.checks.file_checks import Found
-from worker.checks.looking import look
+from worker.checks.looking import MOST_BYTES, look
 from worker.collect.outputs import take_artifact
 from worker.collect.streams import GOVERNOR_LOG, GOVERNOR_MEDIA
 from worker.session import ArtifactProblem
-
-_MOST_FILE_BYTES = MIB
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +23,13 @@ class Still:
     checks: Checks
 
     def look(self, path: str) -> Found:
-        return look(self.boxes.folder.workspace, path, _MOST_FILE_BYTES)
+        return look(self.boxes.folder.workspace, path, self._most_bytes)
+
+    @property
+    def _most_bytes(self) -> int:
+        """As the task's oracle `files` bounds a file, where it has one: both are to see the same."""
+        stated = self.checks.cast.task.oracle.options.get("most_file_bytes")
+        return stated if isinstance(stated, int) and 0 < stated <= MOST_BYTES else MIB
 
     def artifact(self, path: str, most_bytes: int) -> bytes | ArtifactProblem:
         return take_artifact(self.boxes.folder.out, path, most_bytes)

@@ -6,6 +6,7 @@ from typing import Any
 
 from farm.model import Digest, ExitKind, Governed, OracleSpec, ProcessExit, SessionReport, Snapshot, Task
 from worker.phases import FREE, Footprint, Phase, PhaseEnd
+from worker.session import Standstill
 from worker.trees.scan import Entry, EntryKind, Tree, changes_between
 
 DONE = ProcessExit(kind=ExitKind.EXITED, code=0, wall_s=1.0)
@@ -57,6 +58,10 @@ class ToldSessions:
         problem = None if reason == "success" else "it ended badly"
         report = SessionReport(name=name, exit=DONE, reason=reason, problem=problem, final_answer=self.answer)
         return PhaseEnd(report, self.footprints.get(name))
+
+    @property
+    def still(self) -> Standstill:
+        raise NotImplementedError
 
     def conclude(self, governed: Governed) -> None:
         self.concluded.append(governed)

@@ -205,3 +205,11 @@ def test_a_verifier_sees_the_workspace_as_it_is_and_changes_nothing(farm: Make, 
     run(cell)
     assert [one.passed for one in found(cell).attempts] == [False, True]
     assert "mark" not in cell.artifact("patch").decode()
+
+
+def test_a_file_is_bounded_as_the_oracle_bounds_it(farm: Make, run: Run) -> None:
+    oracle = OracleSpec(kind="files", options={"checks": CHECKS, "most_file_bytes": 3})
+    cell = farm(scripts={"work": [opens(), WORKS, DONE], "work-2": [DONE]}, program=governed(), oracle=oracle)
+    run(cell)
+    (first, _) = found(cell).attempts
+    assert (first.results[0].detail, first.oracle_passed) == ("the file is larger than 3 bytes", False)

@@ -97,6 +97,15 @@ def test_what_the_sessions_had_said_is_in_the_store_before_anything_is_removed(p
     assert place.cleanup() == AttemptCleanup(cell=LEASE.cell, attempt=2, done=True, artifacts=(events,))
 
 
+def test_what_a_governor_noted_outlives_its_worker(place: Place) -> None:
+    (place.folder / "governor.jsonl").write_bytes(b'{"kind": "attempt"}\n')
+    place.janitor().look(place.folder)(None)
+    cleanup = place.cleanup()
+    assert cleanup is not None
+    (noted,) = [one for one in cleanup.artifacts if one.role == "governor.jsonl"]
+    assert place.store.blobs.get(noted.digest) == b'{"kind": "attempt"}\n'
+
+
 def test_a_folder_that_stays_is_told_so(place: Place) -> None:
     place.janitor().look(place.folder)("it is still there")
     cleanup = place.cleanup()
