@@ -19,6 +19,8 @@ _BUDGET_US = 600_000.0
 _SETTINGS = 10
 _STATED = (0.1, 0.2, 0.3)
 _BEYOND = 8
+_MOST_ROWS = 20_000
+"""A bigger table is not even read for it."""
 
 
 class Operating(Value):
@@ -37,21 +39,24 @@ class Operating(Value):
     """The least at which the gate passes in four of five sweeps; None: at none that was tried."""
 
 
+_TOO_LARGE = Operating(note="Not played: the sweep is too large for it; `farm power` plays its sweep file at leisure.")
+
+
 def operating(table: Table, rules: PairedPolicy) -> Operating:
     """Play the rule on sweeps of the table's own shape and noise.
 
     The shape is what was measured of each pair and task; the noise is what runs of the same task and arm differed by.
     A sweep whose plays would take more than about half a second is not played.
     """
+    if len(table.rows) > _MOST_ROWS:
+        return _TOO_LARGE
     pairs = rules.pairs or pairs_by_role(table.plan)
     game = _game(table, pairs, rules) if _are_known(table, pairs, rules) else "there is nothing to compare"
     if isinstance(game, str):
         return Operating(note=f"Not played: {game}.")
     plays = min(_PLAYS, int(_BUDGET_US / (_SETTINGS * game.play_us)))
     if plays < _LEAST_PLAYS:
-        return Operating(
-            note="Not played: the sweep is too large for it; `farm power` plays its sweep file at leisure."
-        )
+        return _TOO_LARGE
     return _played(game, plays, rules.metric, _scale(table, pairs, rules))
 
 

@@ -132,6 +132,7 @@ def test_a_check_of_controls_holds_back_passes() -> None:
         (a_sweep(8, 2, lambda at: a_row(at, oracle=None)), PairedPolicy(), "no run was measured of both arms"),
         (answered(), PairedPolicy(pairs=(ArmPair(candidate=ON, incumbent="x"),)), "there is nothing to compare"),
         (numbered(300), NUMBERS, "the sweep is too large for it"),
+        (a_sweep(6, 1700, a_row), PairedPolicy(), "the sweep is too large for it"),
     ],
 )
 def test_what_cannot_be_played_is_said_and_has_no_numbers(table: Table, rules: PairedPolicy, why: str) -> None:
