@@ -1,12 +1,13 @@
 """The preset `reliability`, whole and without a model: 300 cells of the real farm against the scripted provider.
 
-    python ops/bench/live_offline.py [PROVEN] [HARMFUL] [INCONCLUSIVE] [--slots N] [--keep FOLDER]
+    python ops/bench/live_offline.py [PROVEN] [HARMFUL] [INCONCLUSIVE] [--slots N] [--pilot N] [--keep FOLDER]
 
 Each history is a sweep of its own, pre-registered as a decision run is: sweep file and lock are committed and pushed
 to a repository beside, and the plan is held against them. The model's part is played by the script, turn by turn, in a
 small agent of ours; whatever is done, checked, repaired, judged and reported is the farm's doing. The gate must say
-what the history is called. `--keep` leaves what was made below the folder: the store with every run's streams and the
-patch of its workspace, the reports as JSON, Markdown and HTML, and what the provider was asked.
+what the history is called; of a pilot it can say that of the harmful one alone. `--keep` leaves what was made below the
+folder: the store with every run's streams and the patch of its workspace, the reports as JSON, Markdown and HTML, and
+what the provider was asked.
 """
 
 import argparse
@@ -65,7 +66,7 @@ def _rules(history: History, part: Part, task: TaskSpec) -> Iterator[dict[str, A
     counted = Counter(history(task, part, trial) for trial in range(1, TRIALS + 1))
     told = [task.prompt or "", *_MARKS[part]]
     (common, _), *rarer = counted.most_common()
-    for conduct, times in rarer:
+    for conduct, times in reversed(rarer):  # the rarest first, so that a pilot has it too
         name = f"{task.id}, {part}, {conduct}"
         yield {
             "name": name,
@@ -133,8 +134,8 @@ class Ran:
     took_s: float
 
 
-def run(name: str, place: Path, slots: int) -> Ran:
-    """Run one history whole, in a new folder at `place`."""
+def run(name: str, place: Path, slots: int, pilot: int | None) -> Ran:
+    """Run one history, whole or the first tasks of it with one trial each, in a new folder at `place`."""
     repository = place / "sweep"
     repository.mkdir(parents=True)
     with a_desk(repository) as desk, serving(script(HISTORIES[name])) as provider:
@@ -142,7 +143,8 @@ def run(name: str, place: Path, slots: int) -> Ran:
         farm = Farm(desk, {"FARM_PROVIDERS": str(place / "providers.yaml")})
         _push(farm, place / "upstream.git")
         began = time.monotonic()
-        words = ("--slots", str(slots), "--lock", "sweep.lock", "--confirm-cost")
+        cut = () if pilot is None else ("--max-tasks", str(pilot), "--trials", "1")
+        words = ("--slots", str(slots), "--lock", "sweep.lock", "--confirm-cost", *cut)
         farm.run("run", "sweep.yaml", *words, codes=_DECIDED)
         took_s = time.monotonic() - began
         (place / "asked.jsonl").write_text("".join(f"{one.line()}\n" for one in provider.requests))
@@ -198,17 +200,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("histories", nargs="*", metavar="HISTORY", help=", ".join(HISTORIES))
     parser.add_argument("--slots", type=int, default=2)
+    parser.add_argument("--pilot", type=int, metavar="N", help="Run the first N tasks alone, with one trial each.")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="Leave everything there; it must be new.")
     options = parser.parse_args()
     unknown = sorted(set(options.histories) - set(HISTORIES))
     if unknown:
         parser.error(f"there is no history {unknown[0]!r}; there are {', '.join(HISTORIES)}")
-    wrong = 0
+    wrong, cells = 0, len(Part) * (len(TASKS) * TRIALS if options.pilot is None else options.pilot)
     with tempfile.TemporaryDirectory(prefix="live-offline-") as scratch:
         place = options.keep or Path(scratch)
         for name in options.histories or HISTORIES:
-            ran = run(name, place / name.lower(), options.slots)
-            is_so = ran.ruling == name and ran.cells == len(TASKS) * len(Part) * TRIALS
+            ran = run(name, place / name.lower(), options.slots, options.pilot)
+            is_so = (ran.ruling, ran.cells) == (name, cells)
             wrong += not is_so
             print(f"{'ok  ' if is_so else 'FAIL'} {name}: {ran.summary} ({ran.cells} cells in {ran.took_s:.0f} s)")
     return 1 if wrong else 0

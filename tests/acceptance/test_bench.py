@@ -74,3 +74,10 @@ def test_the_workspaces_bench_times_each_way_that_this_host_offers_beside_a_sani
     ran = subprocess.run(words, capture_output=True, text=True, check=True)
     report = json.loads(ran.stdout.splitlines()[-1])
     assert {"clone and sanitise", "copy"} <= report["remove_ms"].keys() <= report["make_ms"].keys()
+
+
+def test_a_pilot_of_the_reliability_protocol_finds_the_harm_of_a_scripted_model() -> None:
+    words = (sys.executable, BENCHES / "live_offline.py", "HARMFUL", "--pilot", "2")
+    ran = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout[:13]) == (0, "ok   HARMFUL:"), ran
+    assert "(6 cells in" in ran.stdout
