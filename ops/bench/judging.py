@@ -40,7 +40,7 @@ from farm.model import (
 ARMS = {"baseline": ArmRole.INCUMBENT, "governed-model-contract": ArmRole.CANDIDATE}
 THIRD = "governed-reference-contract"
 LEAST_TRIALS, MOST_TASKS = 5, 1000
-GATES = ("paired", "reliability", "completeness", "spend", "health")
+GATES = ("paired", "reliability", "completeness", "spend", "health", "promotion")
 MIB = 1024
 
 

@@ -212,3 +212,10 @@ def test_differences_are_named_by_their_places_the_first_ten() -> None:
     assert differences([1, 2], [1], "it") == ["it: [1, 2] in the record, [1] found"]
     assert differences({"a": True}, {"a": 1}, "it") == ["it.a: True in the record, 1 found"]
     assert len(differences(many, {}, "it")) == 10
+
+
+@pytest.mark.parametrize(("path", "value"), [("tasks/2/gated", False), ("ungated_tasks", ["rev-clean"])])
+def test_every_case_of_a_review_decides(path: str, value: Any) -> None:
+    document = patched(BASES["promotion_review"], [{"op": "replace", "path": f"/decisions/0/{path}", "value": value}])
+
+    assert Reason.REVIEW_UNGATED in {problem.reason for problem in refusals(document, today("promotion_review"))}
