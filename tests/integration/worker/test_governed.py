@@ -166,16 +166,31 @@ def calls(name: str, *, succeeds: bool = True, arguments: str = "") -> dict[str,
 
 
 OPENING_CALL = calls("write", arguments="/cell/out/governor/contract.json")
+AFTER = [OPENING_CALL, calls("deploy")]
 DEPLOYED = {"id": "deployed", "kind": "tool_succeeded", "tool": "deploy"}
 
 
-def test_what_was_called_before_the_contract_is_no_evidence(farm: Make, run: Run) -> None:
-    early = [calls("deploy"), OPENING_CALL, opens(wants(DEPLOYED)), DONE]
+@pytest.mark.parametrize(
+    "told",
+    [
+        [calls("deploy"), OPENING_CALL],
+        [OPENING_CALL, calls("deploy"), OPENING_CALL],  # it may have been written in either
+        [calls("deploy")],  # and nobody knows when
+    ],
+)
+def test_what_was_called_before_the_contract_is_no_evidence(farm: Make, run: Run, told: list[dict[str, Any]]) -> None:
+    early = [*told, opens(wants(DEPLOYED)), DONE]
     cell = farm(scripts={"work": early, "work-2": [calls("deploy"), DONE]}, program=governed())
     run(cell)
     end = found(cell)
     assert [one.passed for one in end.attempts] == [False, True]
     assert end.attempts[0].results[0].detail == "0 of 1 such calls succeeded"
+
+
+def test_what_was_called_after_the_contract_is_evidence(farm: Make, run: Run) -> None:
+    cell = farm(scripts={"work": [*AFTER, opens(wants(DEPLOYED)), DONE]}, program=governed())
+    run(cell)
+    assert found(cell).terminal is Terminal.CERTIFIED
 
 
 def test_a_forbidden_call_after_the_contract_fails_every_attempt(farm: Make, run: Run) -> None:
