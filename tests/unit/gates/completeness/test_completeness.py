@@ -116,3 +116,14 @@ def test_many_missing_cells_are_counted_in_full_and_the_first_are_told() -> None
 
     assert judgement.findings["missing"] == 8
     assert judgement.summary.endswith(f"one.{ON}.2, two.{OFF}.1 and 3 more. Too few of {OFF}, {ON}.")
+
+
+def test_of_very_many_missing_cells_the_first_thousand_are_named() -> None:
+    plan = a_plan(("one",), trials=501)
+    lost = tuple(a_row(At(cell.arm, cell.trial, cell.task), oracle=None) for cell in plan.cells)
+
+    judgement = GATE.judge(a_table(lost, plan), GATE.policy({}, ("one",)))
+
+    named = judgement.findings["cells"]
+    assert isinstance(named, dict)
+    assert (len(named), judgement.findings["missing"]) == (1000, 1002)
