@@ -42,7 +42,7 @@ from worker.cell.pulse import Pulse
 from worker.cell.recording import LineEnd, Recorder
 from worker.cell.scope import scope_finding
 from worker.cell.sessions import CellSessions
-from worker.cell.staging import Staging
+from worker.cell.staging import Staged, Staging
 from worker.cell.standing import Still
 from worker.cell.stops import StoppedError
 from worker.staging.ground import CellFolder, Ground
@@ -174,19 +174,7 @@ class CellLine:
         boxes, before = staged.boxes, staged.beginning.tree
         checks = Checks(cast, attempt, boxes, self._ground, self._ports.truth, pulse)
         with attempt.stage("sessions"):
-            cell_doors = doors(cast, attempt, folder, self._ports.doors, pulse.must_stop)
-            hourglass = Hourglass(self._hours, cast.plan, cast.cell, self._ports.clock, pulse)
-            cell_sessions = CellSessions(
-                cast=cast,
-                attempt=attempt,
-                boxes=boxes,
-                doors=cell_doors,
-                pulse=pulse,
-                hourglass=hourglass,
-                boundary=Boundary(folder.workspace, pulse.check, before),
-                still=Still(attempt, boxes, checks),
-                assets=staged.assets,
-            )
+            cell_sessions = self._sessions(cast, attempt, staged, checks, pulse)
             sessions = cast.program.perform(cast.prompt, cell_sessions)
         with attempt.stage("collect"):
             left = look_at(folder.workspace, pulse.check)
@@ -213,6 +201,20 @@ class CellLine:
             metrics=measure(cast.plan.metrics, sessions, oracle),
             builds=dict(staged.builds),
             governed=cell_sessions.governed,
+        )
+
+    def _sessions(self, cast: Cast, attempt: Attempt, staged: Staged, checks: Checks, pulse: Pulse) -> CellSessions:
+        folder = staged.boxes.folder
+        return CellSessions(
+            cast=cast,
+            attempt=attempt,
+            boxes=staged.boxes,
+            doors=doors(cast, attempt, folder, self._ports.doors, pulse.must_stop),
+            pulse=pulse,
+            hourglass=Hourglass(self._hours, cast.plan, cast.cell, self._ports.clock, pulse),
+            boundary=Boundary(folder.workspace, pulse.check, staged.beginning.tree),
+            still=Still(attempt, staged.boxes, checks),
+            assets=staged.assets,
         )
 
     def _record(self, attempt: Attempt, finding: Finding, pulse: Pulse) -> LineEnd:
