@@ -8,7 +8,8 @@ from farm.errors import SpecError
 from farm.model import Task
 from worker.governor.contract import MOST_OBJECTIVE, MOST_STATEMENT, Contract
 
-_BUDGET = 3
+REFERENCE_ATTEMPTS = 3
+"""The budget of every reference contract."""
 _FORBIDDEN = "always_false"
 _ORACLE = "files"
 
@@ -29,7 +30,12 @@ def reference_contract(task: Task, prompt: str) -> Contract:
         "checks": [check["id"] for check in checks],
         "sources": 1,
     }
-    document = {"objective": prompt[:MOST_OBJECTIVE], "claims": [claim], "checks": checks, "attempts": _BUDGET}
+    document = {
+        "objective": prompt[:MOST_OBJECTIVE],
+        "claims": [claim],
+        "checks": checks,
+        "attempts": REFERENCE_ATTEMPTS,
+    }
     return Contract.model_validate(document)
 
 

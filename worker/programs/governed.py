@@ -7,7 +7,7 @@ from pydantic import Field, JsonValue, StringConstraints
 from farm.model import Name, SessionReport, Value
 from worker.governor.contract import MOST_ATTEMPTS, MOST_CONTRACT_BYTES, Bounds
 from worker.governor.governing import MOST_REFUSALS, Governor, Terms
-from worker.governor.reference import forbidden_path, reference_contract
+from worker.governor.reference import REFERENCE_ATTEMPTS, forbidden_path, reference_contract
 from worker.governor.telling import CONTRACT, FOLDER, model_opening, reference_opening
 from worker.options import checked
 from worker.phases import ArtifactPlace, Demand, Phase
@@ -27,7 +27,7 @@ class GovernedOptions(Value):
     contract: Literal["model", "reference"] = "model"
     """Written by the agent, or made from the task's oracle, which is `files`, and told word for word."""
     attempts: Annotated[int, Field(ge=1, le=MOST_ATTEMPTS)] = 3
-    """The budget of a contract that states none, and the most that one may state."""
+    """The budget of a contract that states none, and the most that one may state; a reference has its own of 3."""
     sources: Annotated[int, Field(ge=1, le=10)] = 1
     """Independent ones, of a claim that states none."""
     verifiers: Annotated[dict[Name, Annotated[tuple[Word, ...], Field(min_length=1)]], Field(max_length=20)] = {}
@@ -42,7 +42,9 @@ class GovernedProgram:
     def __init__(self, options: dict[str, JsonValue]) -> None:
         self._options = checked(GovernedOptions, options, "program 'governed'")
         self.options: dict[str, JsonValue] = self._options.model_dump(mode="json")
-        self.demands: tuple[Demand, ...] = (_DEMAND,) * (self._options.attempts + MOST_REFUSALS)
+        is_told = self._options.contract == "reference"
+        self._most_attempts = max(self._options.attempts, REFERENCE_ATTEMPTS if is_told else 1)
+        self.demands: tuple[Demand, ...] = (_DEMAND,) * (self._most_attempts + MOST_REFUSALS)
 
     def perform(self, prompt: str, sessions: Sessions) -> tuple[SessionReport, ...]:
         terms = self._terms(prompt, sessions)
@@ -61,11 +63,9 @@ class GovernedProgram:
 
     def _terms(self, prompt: str, sessions: Sessions) -> Terms:
         options = self._options
-        bounds = Bounds(attempts=options.attempts, profiles=tuple(options.verifiers), sources=options.sources)
+        bounds = Bounds(attempts=self._most_attempts, profiles=tuple(options.verifiers), sources=options.sources)
         is_told = options.contract == "reference"
         reference = reference_contract(sessions.task, prompt) if is_told else None
-        if reference is not None:
-            bounds = bounds.model_copy(update={"attempts": max(bounds.attempts, reference.attempts)})
         return Terms(bounds, options.verifiers, reference)
 
 

@@ -1,6 +1,7 @@
 """A governed program: what it refuses, and what it asks of its agent."""
 
 import pytest
+from pydantic import JsonValue
 
 from farm.errors import SpecError
 from farm.model import OracleSpec
@@ -33,8 +34,17 @@ def test_an_agent_that_cant_go_on_with_a_session_refuses_it_by_name() -> None:
         MiniSweAgent(GovernedProgram({}).demands[0].merged(agent.options))
 
 
-def test_it_announces_each_session_that_there_may_be() -> None:
-    assert len(GovernedProgram({"attempts": 4}).demands) == 6
+@pytest.mark.parametrize(
+    ("options", "sessions"),
+    [
+        ({"attempts": 1}, 3),
+        ({"attempts": 4}, 6),
+        ({"contract": "reference", "attempts": 1}, 5),
+        ({"contract": "reference", "attempts": 4}, 6),
+    ],
+)
+def test_it_announces_each_session_that_there_may_be(options: dict[str, JsonValue], sessions: int) -> None:
+    assert len(GovernedProgram(options).demands) == sessions
 
 
 @pytest.mark.parametrize(
