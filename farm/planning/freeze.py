@@ -109,7 +109,7 @@ def _gather(spec: SweepSpec, asked: tuple[TaskSpec, ...], folder: Path, plugins:
     planned = spec.model_copy(update={"tasks": asked})
     gathering = Gathering(folder, plugins)
     tasks = [gathering.task(index, task) for index, task in enumerate(spec.tasks)]
-    arms = [gathering.arm(index, arm) for index, arm in enumerate(spec.arms)]
+    arms = [gathering.arm(index, arm, spec.tasks) for index, arm in enumerate(spec.arms)]
     gates = [gathering.gate(index, planned) for index in range(len(spec.gates))]
     prices = None if spec.prices is None else gathering.prices(spec.prices)
     durations = None if spec.durations is None else gathering.durations(spec.durations)

@@ -3,7 +3,7 @@
 All that is wrong is found before anything is stored.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -100,8 +100,8 @@ class Gathering:
             return None
         return TaskInput(prompt, _pin_of(source.kind, oracle), files)
 
-    def arm(self, index: int, arm: ArmSpec) -> ArmInput | None:
-        """Check an arm's plug-ins and read its overlay and assets."""
+    def arm(self, index: int, arm: ArmSpec, tasks: Sequence[TaskSpec] = ()) -> ArmInput | None:
+        """Check an arm's plug-ins, and that its program fits the tasks; read its overlay and assets."""
         loc: Loc = ("arms", index)
         agent = self._plugin("agents", arm.agent, (*loc, "agent"))
         program = self._plugin("programs", arm.program, (*loc, "program"))
@@ -112,6 +112,7 @@ class Gathering:
         self._take((*loc, "provider"), lambda: _ensure_provider_fits(arm, agent.wires))
         self._take((*loc, "agent"), lambda: _ensure_assets(arm, agent.assets))
         self._take((*loc, "program"), lambda: self._ensure_demands(arm, agent, program))
+        self._take((*loc, "program"), lambda: _ensure_oracles(arm, program, tasks))
         pins = (_pin_of(arm.agent.kind, agent), _pin_of(arm.program.kind, program))
         sessions = len(program.demands) if isinstance(program, _Demanding) else 1
         return ArmInput(*pins, sessions, _requirements(arm, agent), overlay, assets)
@@ -231,6 +232,14 @@ class _Demanding(Protocol):
 
 
 @runtime_checkable
+class _Choosy(Protocol):
+    """What programs have besides that are not for every oracle."""
+
+    oracles: tuple[str, ...]
+    """The kinds that a task's oracle must be one of; (): any."""
+
+
+@runtime_checkable
 class _Depending(Protocol):
     """What oracles have besides that run a program of the task's."""
 
@@ -252,6 +261,16 @@ class _Asking(_Versioned, Protocol):
     wires: tuple[Wire, ...]
     program: _Program | None
     assets: tuple[str, ...]
+
+
+def _ensure_oracles(arm: ArmSpec, program: object, tasks: Sequence[TaskSpec]) -> None:
+    kinds = program.oracles if isinstance(program, _Choosy) else ()
+    other = next((task for task in tasks if kinds and task.oracle.kind not in kinds), None)
+    if other is not None:
+        raise SpecError(
+            f"the program {arm.program.kind!r} of arm {arm.name!r}, with these options, is for tasks whose oracle is "
+            f"{' or '.join(map(repr, kinds))}; task {other.id!r} has {other.oracle.kind!r}"
+        )
 
 
 def _requirements(arm: ArmSpec, agent: _Asking) -> tuple[str, ...]:

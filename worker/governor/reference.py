@@ -11,15 +11,16 @@ from worker.governor.contract import MOST_OBJECTIVE, MOST_STATEMENT, Contract
 REFERENCE_ATTEMPTS = 3
 """The budget of every reference contract."""
 _FORBIDDEN = "always_false"
-_ORACLE = "files"
+ORACLE = "files"
+"""The kind of oracle that a contract can be made from."""
 
 
 def reference_contract(task: Task, prompt: str) -> Contract:
     """Make the contract of a task whose oracle is `files`; raise SpecError for any other oracle."""
-    if task.oracle.kind != _ORACLE:
+    if task.oracle.kind != ORACLE:
         raise SpecError(
             f"task {task.id!r} has the oracle {task.oracle.kind!r}, and a reference contract is made from "
-            f"{_ORACLE!r} alone; let the model write its contract"
+            f"{ORACLE!r} alone; let the model write its contract"
         )
     checks = tuple(_checks(task))
     claim = {

@@ -7,7 +7,7 @@ from pydantic import Field, JsonValue, StringConstraints
 from farm.model import Name, SessionReport, Value
 from worker.governor.contract import MOST_ATTEMPTS, MOST_CONTRACT_BYTES, Bounds
 from worker.governor.governing import MOST_REFUSALS, Governor, Terms
-from worker.governor.reference import REFERENCE_ATTEMPTS, forbidden_path, reference_contract
+from worker.governor.reference import ORACLE, REFERENCE_ATTEMPTS, forbidden_path, reference_contract
 from worker.governor.telling import CONTRACT, FOLDER, model_opening, reference_opening
 from worker.options import checked
 from worker.phases import ArtifactPlace, Demand, Phase
@@ -44,6 +44,7 @@ class GovernedProgram:
         self.options: dict[str, JsonValue] = self._options.model_dump(mode="json")
         is_told = self._options.contract == "reference"
         self._most_attempts = max(self._options.attempts, REFERENCE_ATTEMPTS if is_told else 1)
+        self.oracles = (ORACLE,) if self._options.contract == "reference" else ()
         self.demands: tuple[Demand, ...] = (_DEMAND,) * (self._most_attempts + MOST_REFUSALS)
 
     def perform(self, prompt: str, sessions: Sessions) -> tuple[SessionReport, ...]:

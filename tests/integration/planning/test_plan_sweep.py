@@ -149,6 +149,18 @@ def test_an_arm_whose_agent_can_not_do_what_its_programs_phases_ask_is_refused(t
     assert "['Bash', 'Edit']" in str(caught.value)
 
 
+class ChoosyPlugin(Plugin):
+    """A program that can do with one kind of oracle alone."""
+
+    oracles = ("files",)
+
+
+def test_an_arm_whose_program_is_not_for_a_tasks_oracle_is_refused(tmp_path: Path) -> None:
+    known = plugins(programs={"single": ChoosyPlugin})
+    with pytest.raises(SpecError, match=r"is for tasks whose oracle is 'files'; task 'bug' has 'check'"):
+        planned(a_sweep(tmp_path), known=known)
+
+
 def test_an_arm_brings_the_assets_that_its_agents_options_name(tmp_path: Path) -> None:
     (tmp_path / "kit").mkdir()
     (tmp_path / "kit/tool").write_text("x")

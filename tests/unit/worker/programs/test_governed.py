@@ -70,3 +70,7 @@ def test_a_reference_contract_is_made_from_the_oracle_files_alone() -> None:
     sessions = ToldSessions(task=a_task(oracle=OracleSpec(kind="pytest")))
     with pytest.raises(SpecError, match="the oracle 'pytest', and a reference contract is made from 'files' alone"):
         GovernedProgram({"contract": "reference"}).perform("Fix.", sessions)
+
+
+def test_a_contract_that_is_told_is_for_tasks_whose_oracle_is_files() -> None:
+    assert (GovernedProgram({"contract": "reference"}).oracles, GovernedProgram({}).oracles) == (("files",), ())
