@@ -13,6 +13,7 @@ import copy
 import importlib.abc
 import importlib.machinery
 import io
+import itertools
 import multiprocessing
 import os
 import random
@@ -64,11 +65,11 @@ class Mutant:
 def ways(node: ast.AST) -> Iterator[ast.AST]:
     """Yield the nodes that may stand in this one's place."""
     match node:
-        case ast.Compare(ops=[op]):
-            for table in (_COMPARED, _REVERSED):
+        case ast.Compare(ops=ops):
+            for (place, op), table in itertools.product(enumerate(ops), (_COMPARED, _REVERSED)):
                 if type(op) in table:
                     changed = copy.deepcopy(node)
-                    changed.ops = [table[type(op)]()]
+                    changed.ops[place] = table[type(op)]()
                     yield changed
         case ast.BoolOp(op=op):
             yield ast.BoolOp(op=ast.Or() if isinstance(op, ast.And) else ast.And(), values=copy.deepcopy(node.values))
@@ -165,21 +166,24 @@ class Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def tests_of(path: str) -> list[str]:
-    """Name the tests of a module, the nearest first: its folder's, and those of the kinds beside it."""
+    """Name the tests of a module, the nearest first: of its own name, then its folder's."""
     place = Path(path).relative_to("farm")
-    folders = [f"tests/{kind}/{place.parent}" for kind in ("unit", "property")]
+    near = sorted(
+        str(found.relative_to(ROOT)) for found in (ROOT / "tests/unit" / place.parent).glob(f"*{place.stem}*")
+    )
+    folders = [*near, *(f"tests/{kind}/{place.parent}" for kind in ("unit", "property"))]
     if place.parent == Path("gates"):
         folders = [f"tests/unit/gates/test_{place.stem}.py", "tests/unit/gates", "tests/property/gates"]
     return [folder for folder in folders if (ROOT / folder).exists()]
 
 
-def survives(mutant: Mutant) -> bool:
-    """Say whether the module's tests pass with the change; in a process of its own, as the change stays loaded."""
-    return passes(mutant.path, mutant)
+def tried(mutant: Mutant) -> tuple[Mutant, bool]:
+    """Say whether the module's tests pass with the change."""
+    return mutant, passes(mutant.path, mutant)
 
 
 def passes(path: str, mutant: Mutant | None = None) -> bool:
-    """Say whether the module's tests pass, as it is or with a change."""
+    """Say whether the module's tests pass, as it is or with a change; in a process of its own, as it stays loaded."""
     child = os.fork()
     if child == 0:
         signal.alarm(_LIMIT_S)
@@ -235,7 +239,7 @@ def main() -> int:
         red = [path for path, is_green in zip(paths, pool.imap(passes, paths), strict=True) if not is_green]
         if red:
             sys.exit(f"the tests of {', '.join(red)} fail as the code is; nothing was changed")
-        for mutant, is_alive in zip(every, pool.imap(survives, every), strict=True):
+        for mutant, is_alive in pool.imap_unordered(tried, every):
             done[mutant.path] += 1
             if is_alive:
                 left.append(mutant)
