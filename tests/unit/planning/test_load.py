@@ -70,7 +70,7 @@ def test_an_unknown_field_names_file_line_path_and_the_nearest_name(tmp_path: Pa
     assert said.splitlines() == [
         "sweep.yaml:8: arms[0].role: this field is missing; add it",
         "sweep.yaml:9: arms[0].rol: unknown field 'rol'; did you mean 'role'? "  # noqa: ISC004 (one long line)
-        "known are: agent, assets, incumbent, labels, name, overlay, plugins, program, provider, role",
+        "known are: agent, assets, control, incumbent, labels, name, overlay, plugins, program, provider, role",
     ]
 
 
