@@ -126,7 +126,19 @@ def disk_full_for_a_while(sweep: Sweep) -> Struck:
         ballast.unlink()
         wait_until(lambda: not is_refused())
         client.delete("farm:test")
+        _written_anew(client)
     return struck
+
+
+def _written_anew(client: redis.Redis) -> None:
+    """Let it write its log anew, as one does whose disk was full: what it appended meanwhile may be holes."""
+    client.bgrewriteaof()
+
+    def is_done() -> bool:
+        told = client.info("persistence")
+        return not (told["aof_rewrite_in_progress"] or told["aof_rewrite_scheduled"])
+
+    wait_until(is_done)
 
 
 def paused(sweep: Sweep) -> Struck:
