@@ -4,11 +4,12 @@ from pathlib import Path
 
 from farm.errors import did_you_mean
 from farm.model import SweepSpec
-from farm.planning import overlay_v4, reliability, workflow_bench
+from farm.planning import faults, overlay_v4, reliability, workflow_bench
 from farm.planning.expanded import Expanded
 from farm.planning.problems import Problem, ProblemsError
 
 _PRESETS = {
+    faults.NAME: faults.expand,
     overlay_v4.NAME: overlay_v4.expand,
     reliability.NAME: reliability.expand,
     workflow_bench.NAME: workflow_bench.expand,

@@ -1,0 +1,3 @@
+# Measures what the gauge is set to.
+set -e
+cp gauge.conf measured.txt
