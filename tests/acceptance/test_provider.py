@@ -3,6 +3,7 @@
 import json
 import signal
 import subprocess
+import sys
 
 import pytest
 
@@ -38,3 +39,16 @@ def test_a_script_that_is_wrong_is_told_in_one_line(desk: Desk, script: str | No
     assert ended.code == 2
     (line,) = ended.error_lines
     assert said in line
+
+
+def test_with_a_lifeline_it_ends_when_its_starter_does(desk: Desk) -> None:
+    (desk.here / "script.yaml").write_text(SCRIPT)
+    command = [sys.executable, "-m", "worker.provider", "script.yaml", "--port", "0", "--lifeline"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=desk.here, env=desk.env({}), stdin=pipe, stdout=pipe, text=True) as provider:
+        assert provider.stdout is not None
+        assert provider.stdin is not None
+        assert provider.stdout.readline().split()[-1].startswith("http://")
+        assert provider.poll() is None
+        provider.stdin.close()
+        assert provider.wait(timeout=20) == 0
