@@ -6,13 +6,13 @@ they take longer to import than most verbs take.
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from farm.adapters import local_worker, memory, system_clock
+from farm.adapters import local_provider, local_worker, memory, system_clock
 from farm.errors import SpecError
 from farm.model import Opening, Plan, SweepId, Ticket, parse_record
 from farm.model.keys import SWEEPS, open_key, plan_key
@@ -205,6 +205,11 @@ def worker_environment(settings: FarmSettings, exchange_url: str, store_url: str
 def local_worker_process(slots: int | None, env: Mapping[str, str], log: Path) -> LocalWorker:
     """Start a worker on this machine."""
     return local_worker.LocalWorker(local_worker.WorkerOptions(slots=slots, env=env, log=log))
+
+
+def scripted_provider(script: Path) -> AbstractContextManager[str]:
+    """Answer from a provider's script on this machine while the block runs; gives the URL."""
+    return local_provider.serving(script)
 
 
 def worker_command(*arguments: str) -> list[str]:

@@ -1,8 +1,8 @@
 """A sweep on this machine: a queue, a worker, the coordinator and the finalizer in one command."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import click
@@ -46,6 +46,10 @@ class LocalRun:
     """The part that is run from here; None: all of it."""
     budget: SweepBudget | None = None
     """In the place of the plan's."""
+    worker_env: Mapping[str, str] = field(default_factory=dict)
+    """What the worker's environment has besides ours."""
+    log_folder: Path | None = None
+    """Of the worker; None: .farm/logs here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +137,8 @@ def _worker(run: LocalRun, exchange: Exchange) -> Iterator[bootstrap.LocalWorker
     if run.slots == 0:
         yield None
         return
-    env = bootstrap.worker_environment(run.settings, exchange.url, run.store.url)
-    log = _log_folder() / f"{run.plan.name}-worker.log"
+    env = {**bootstrap.worker_environment(run.settings, exchange.url, run.store.url), **run.worker_env}
+    log = (run.log_folder or _log_folder()) / f"{run.plan.name}-worker.log"
     if not run.as_json:
         click.echo(f"starting a worker; its log is {log}", err=True)
     with bootstrap.local_worker_process(run.slots, env, log) as worker:

@@ -23,6 +23,7 @@ VERBS: dict[str, str] = {
     "finalize": "Close a sweep: settle, clean up, judge, report, seal.",
     "gate": "Judge a settled sweep again, from the store alone.",
     "report": "Print a finalized sweep's verdict and where its reports are.",
+    "faults": "Show that a governor does what it is built for, without a model.",
     "stats": "Compare two arms of a table of trials, without a sweep.",
     "export": "Print a sweep as rows for other tools.",
     "durations": "Print what a sweep's cells took, for the next sweep's plan.",
