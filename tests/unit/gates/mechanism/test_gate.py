@@ -60,8 +60,9 @@ def test_replies_are_counted_over_all_sessions_of_a_run() -> None:
 
 
 def test_replies_that_nobody_counted_are_not_taken_for_used() -> None:
-    found = judged(in_cell(FIRST, sessions=(a_session(turns=None),)))
+    found = judged(in_cell(FIRST, sessions=(a_session(turns=4), a_session(name="work-2", turns=None))))
     assert broken(found) == ["as-expected"]
+    assert "an unknown number of its script's 4 replies" in found.findings["unexpected"][FIRST][0]
 
 
 def test_a_run_that_goes_another_way_than_most_of_its_fault_is_not_as_expected() -> None:
@@ -110,6 +111,11 @@ def test_a_run_that_was_not_measured_leaves_it_inconclusive_and_is_named() -> No
     assert found.decision is Decision.INCONCLUSIVE
     assert (measured.observed, measured.threshold, measured.holds) == (179, 180, None)
     assert FIRST in measured.note
+
+
+def test_trials_are_those_of_the_fault_and_arm_that_has_the_fewest() -> None:
+    found = judged(in_cell(FIRST, oracle=None))
+    assert [check.observed for check in found.checks if check.name == "trials"] == [9]
 
 
 def test_a_plan_without_one_of_its_arms_can_t_be_judged() -> None:
