@@ -83,7 +83,10 @@ def _end(terminal: Terminal, told: Told) -> str:
     if terminal is Terminal.NONE:
         return _claims(told)
     attempts = "/".join(map(str, told.attempts))
-    return f"{terminal} {count} of {told.runs}, at attempt {attempts}"
+    wrong = (
+        f", {told.false_certifications} falsely" if terminal is Terminal.CERTIFIED and told.false_certifications else ""
+    )
+    return f"{terminal} {count} of {told.runs}, at attempt {attempts}{wrong}"
 
 
 def _claims(told: Told) -> str:

@@ -5,7 +5,7 @@ import json
 from farm.gates.mechanism import MechanismGate
 from farm.gates.protocol import Basis
 from farm.gates.table import Row
-from farm.model import Pin, SweepId
+from farm.model import OracleFinding, Pin, SweepId
 from farm.reporting.mechanism import MatrixReport, differences, matrix_report, outcome
 from tests.builders.fault_matrix import Change, a_policy, a_table, unchanged
 from tests.builders.gates import a_digest, a_session
@@ -30,6 +30,15 @@ def test_it_says_what_each_fault_comes_to_without_a_governor_and_with_one() -> N
     fault = a_report().faults["stale-file-removal"]
     assert outcome(fault.baseline) == "false completion 10 of 10"
     assert outcome(fault.governed).startswith("certified 10 of 10")
+
+
+def certified_wrongly(row: Row) -> Row:
+    is_it = row.cell == "stale-file-removal.governed.3"
+    return row.model_copy(update={"oracle": OracleFinding(correct=False)}) if is_it else row
+
+
+def test_it_says_how_many_were_certified_falsely() -> None:
+    assert outcome(a_report(certified_wrongly).faults["stale-file-removal"].governed).endswith(", 1 falsely")
 
 
 def test_it_has_a_row_for_each_fault_and_for_each_gate() -> None:
