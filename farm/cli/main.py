@@ -11,6 +11,7 @@ import click
 from typing_extensions import override
 
 from farm.cli import codes
+from farm.cli.uncollected import uncollected
 from farm.cli.verbs import VERBS
 from farm.errors import FarmError, SpecError
 from farm.version import __version__
@@ -30,8 +31,9 @@ class VerbGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
-        importlib.import_module("farm.telemetry").configure(json=not sys.stderr.isatty(), level=_WARNING)
-        command = importlib.import_module(f"farm.cli.{cmd_name}").command
+        with uncollected():
+            importlib.import_module("farm.telemetry").configure(json=not sys.stderr.isatty(), level=_WARNING)
+            command = importlib.import_module(f"farm.cli.{cmd_name}").command
         assert isinstance(command, click.Command)  # noqa: S101 (each verb's module defines one)
         return command
 

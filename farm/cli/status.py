@@ -16,6 +16,7 @@ from farm.cli.recent_faults import ToldFault, recent_faults
 from farm.cli.report_warnings import report_warnings
 from farm.cli.shards import shard_lines
 from farm.cli.spent import spent_words
+from farm.cli.uncollected import uncollected
 from farm.errors import TransientError
 from farm.model import Close, Lease, LiveNote, Plan, SweepId, parse_record, unserved
 from farm.model.keys import cancel_key, close_key, report_key, seal_key, settlement_key
@@ -207,7 +208,8 @@ def command(sweep: SweepId | None, *, store: str | None, as_json: bool) -> None:
     settings = bootstrap.read_settings()
     place = bootstrap.open_store(store, settings)
     chosen = [sweep] if sweep else bootstrap.sweeps(place)
-    leases = _leases(settings)
-    found = [standing(place, each, leases) for each in chosen]
+    with uncollected():
+        leases = _leases(settings)
+        found = [standing(place, each, leases) for each in chosen]
     lines = [line for each in found for line in _lines(each, place, leases)] or [f"{place.url} holds no sweep"]
     answer({"store": place.url, "sweeps": [_document(each) for each in found]}, lines, as_json=as_json)
