@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
 from pydantic import JsonValue
 
 from farm.adapters.memory.store import MemoryBlobs
@@ -153,3 +154,10 @@ def files_in(body: bytes) -> tuple[str, ...]:
     """List what is no folder in a tar."""
     with tarfile.open(fileobj=io.BytesIO(body), mode="r:") as members:
         return tuple(member.name for member in members if not member.isdir())
+
+
+def refused(file: Path, blobs: MemoryBlobs | None = None) -> str:
+    """Plan, and give the complaint, with no place of this machine in it."""
+    with pytest.raises(SpecError) as caught:
+        planned(file, blobs)
+    return str(caught.value).replace(str(file.parent) + "/", "")

@@ -7,8 +7,6 @@ from farm.coordinator.budget import Budget
 from farm.coordinator.effects import (
     CloseClaims,
     CloseSweep,
-    Deferral,
-    Effect,
     LeaveOpen,
     OrderStop,
     PauseFrom,
@@ -18,10 +16,8 @@ from farm.coordinator.effects import (
     StartHold,
     StartWait,
 )
-from farm.coordinator.events import Event
-from farm.coordinator.machine import Policies, Stage, State, advance, begin
+from farm.coordinator.machine import Policies, begin
 from farm.coordinator.retry import LOST, share
-from farm.coordinator.share import Quota
 from farm.coordinator.window import Live, Phase
 from farm.model import (
     ActionClass,
@@ -29,37 +25,12 @@ from farm.model import (
     Cell,
     CloseReason,
     DispatchPolicy,
-    Fault,
     FaultKind,
     RetryPolicy,
     StopReason,
 )
+from tests.builders.machine_play import TASK, WINDOW, a_state, fault, held_state, holds, out_of_order, play, tickets
 from tests.builders.sweeps import a_plan
-
-TASK = FaultKind.TASK
-WINDOW = frozenset({Deferral.WINDOW})
-
-
-def play(state: State, *events: Event) -> tuple[State, list[Effect]]:
-    """Take in events; return the last state and all effects."""
-    done = list[Effect]()
-    for event in events:
-        state, effects = advance(state, event)
-        done.extend(effects)
-    return state, done
-
-
-def a_state(cells: int = 10, slots: int = 2, needs_s: tuple[float, ...] = (), **policies: object) -> State:
-    state = begin(cells, Policies(**policies), needs_s=needs_s)  # type: ignore[arg-type]  # the policies' own fields
-    return advance(state, on.SlotsChanged(slots))[0]
-
-
-def fault(kind: FaultKind, retry_after_s: float | None = None) -> Fault:
-    return Fault(kind=kind, detail="broken", retry_after_s=retry_after_s)
-
-
-def tickets(effects: list[Effect]) -> list[int]:
-    return [effect.index for effect in effects if isinstance(effect, SendTicket)]
 
 
 def test_nothing_is_sent_before_the_fleet_is_known() -> None:
@@ -263,21 +234,6 @@ def test_many_cells_behind_a_straggler_stay_cheap() -> None:
     assert play(state, on.Settled(0, None))[1] == [CloseSweep(CloseReason.COMPLETE)]
 
 
-def held_state(providers: str, slots: int = 2, **policies: object) -> State:
-    """Begin cells of which each letter names the provider; a dot names none."""
-    names = tuple(None if letter == "." else letter for letter in providers)
-    state = begin(len(names), Policies(breaker=BreakerPolicy(streak=0), **policies), names)  # type: ignore[arg-type]  # the policies' own fields
-    return advance(state, on.SlotsChanged(slots))[0]
-
-
-def out_of_order(index: int, attempt: int, retry_after_s: float | None = None) -> on.AttemptEnded:
-    return on.AttemptEnded(index, attempt, fault(FaultKind.PROVIDER, retry_after_s))
-
-
-def holds(effects: list[Effect]) -> list[StartHold]:
-    return [effect for effect in effects if isinstance(effect, StartHold)]
-
-
 def test_after_a_provider_s_fault_its_other_cells_wait_and_those_of_others_go_on() -> None:
     state = held_state("aaaaaabb.", slots=2)
     state, effects = play(state, out_of_order(0, 1))
@@ -357,51 +313,3 @@ def test_what_a_provider_asks_for_is_waited_whole_before_the_jitter() -> None:
     assert [policy.wait_s(asked, 2, spread) for spread in (0.0, 0.5)] == [30.0, 31.0]
     assert [policy.wait_s(silent, 2, spread) for spread in (0.0, 0.5)] == [2.0, 3.0]
     assert policy.wait_s(fault(FaultKind.PROVIDER, 30.0), 1, 1.0) == 35.0
-
-
-def test_a_cell_that_would_outlast_the_time_that_is_left_is_put_off_and_later_ones_go_on() -> None:
-    state = a_state(cells=6, slots=1, needs_s=(5.0, 5.0, 60.0, 5.0, 60.0, 5.0))
-    state, effects = play(state, on.TimeLeft(30), on.Settled(0, None), on.Settled(1, None))
-    assert tickets(effects) == [3, 5]
-    state, effects = play(state, on.Settled(3, None), on.Settled(5, None))
-    assert effects == [LeaveOpen(WINDOW)]
-    assert (state.ledger.put_aside, state.hours.put_off_s) == (2, 60.0)
-
-
-def test_when_no_time_is_left_running_cells_end_and_nothing_more_is_sent() -> None:
-    state = a_state(cells=9, slots=2, needs_s=(5.0,) * 9)
-    state, effects = play(state, on.Claimed(0, 1), on.TimeLeft(0), on.Settled(1, None), on.Overdue(2, 1))
-    assert effects == []
-    assert play(state, on.Overdue(3, 1), on.Settled(0, None))[1] == [LeaveOpen(WINDOW)]
-
-
-def test_outside_its_windows_a_sweep_stays_open_at_once() -> None:
-    state = begin(100, Policies(), needs_s=(5.0,) * 100)
-    assert play(state, on.TimeLeft(0), on.SlotsChanged(4))[1] == [LeaveOpen(WINDOW)]
-
-
-def test_a_sweep_that_is_done_when_its_window_closes_is_complete() -> None:
-    state = a_state(cells=2, needs_s=(5.0,) * 2)
-    effects = play(state, on.Settled(0, None), on.TimeLeft(0), on.Settled(1, None))[1]
-    assert effects == [CloseSweep(CloseReason.COMPLETE)]
-
-
-def test_a_cell_whose_host_closed_goes_to_another_one_while_one_is_open() -> None:
-    state = a_state(needs_s=(5.0,) * 10)
-    effects = play(state, on.Claimed(0, 1), on.AttemptEnded(0, 1, fault(FaultKind.DEFERRED)))[1]
-    assert effects == [StartWait(0, 2, 1.0), SendTicket(4, 1)]
-
-
-def test_a_late_cell_that_lets_a_streak_be_folded_stops_what_was_about_to_be_sent() -> None:
-    state = a_state(cells=9, slots=2, needs_s=(60.0, *(5.0,) * 8), breaker=BreakerPolicy(streak=3))
-    state, _ = play(state, on.TimeLeft(30), on.Settled(1, TASK), on.Settled(2, TASK))
-    state, effects = play(state, on.Overdue(0, 1), on.Settled(3, TASK))
-    assert effects[-1] == CloseClaims()
-    assert state.stage is Stage.CLOSING
-
-
-def test_while_the_fleet_is_others_nothing_is_sent_and_what_comes_too_late_is_put_off_all_the_same() -> None:
-    state, effects = play(begin(3, Policies(), needs_s=(5.0,) * 3), on.QuotaChanged(Quota(slots=0)), on.SlotsChanged(4))
-    assert effects == []
-    assert play(state, on.QuotaChanged(Quota(slots=1)))[1] == [SendTicket(0, 1), SendTicket(1, 1)]
-    assert play(state, on.TimeLeft(0))[1] == [LeaveOpen(WINDOW)]

@@ -1,73 +1,34 @@
 """The promotion gate over settled tables."""
 
-from collections.abc import Callable, Iterable
-from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from farm.errors import SpecError
-from farm.gates.promotion import PromotionGate
-from farm.gates.promotion.policy import Policy, read_policy
 from farm.gates.protocol import Judgement
 from farm.gates.table import Lifecycle, Row
 from farm.model import (
-    Arm,
     ArmRole,
-    Check,
-    Churn,
     CloseReason,
     Decision,
     ExitReason,
-    OracleFinding,
-    OracleSpec,
-    Plan,
     Unsettled,
 )
-from tests.builders.gates import ENDED_WELL, OFF, ON, At, a_plan, a_row, a_session, a_table, an_arm
-from tests.builders.promotion import a_review, an_excluded, an_implementation
-
-TASKS = ("one", "two", "three")
-Made = Callable[[At], Row]
-
-
-def the_plan(tasks: tuple[str, ...] = TASKS, oracle: str = "command", arms: tuple[Arm, ...] | None = None) -> Plan:
-    plan = a_plan(tasks, trials=3)
-    made = tuple(task.model_copy(update={"oracle": OracleSpec(kind=oracle)}) for task in plan.tasks)
-    return Plan.model_validate(plan.model_dump() | {"tasks": made, "arms": arms or plan.arms})
-
-
-def each(made: Made, tasks: Iterable[str] = TASKS, arm: str = ON) -> list[Row]:
-    return [made(At(arm, trial, task)) for task in tasks for trial in (1, 2, 3)]
-
-
-def costing(cost: str | None, **changes: Any) -> Made:
-    return lambda at: an_implementation(at, cost=cost, **changes)
-
-
-def judged(
-    on: list[Row], off: list[Row], lifecycle: Lifecycle = ENDED_WELL, plan: Plan | None = None, **options: Any
-) -> Judgement:
-    gate, plan = PromotionGate(), plan or the_plan()
-    return gate.judge(a_table((*on, *off), plan, lifecycle), gate.policy(options, TASKS))
-
-
-def decided(found: Judgement) -> Any:
-    """Give the one pair's decision as its record has it."""
-    (one,) = found.findings["decisions"]  # type: ignore[misc] (JSON)
-    return one
-
-
-def ruled(found: Judgement) -> Any:
-    (one,) = found.findings["rulings"]  # type: ignore[misc] (JSON)
-    return one
-
-
-def check_of(found: Judgement, name: str, task: str | None = None) -> Check:
-    return next(one for one in found.checks if one.name == name and (task is None or one.subject.startswith(task)))
-
-
-CHEAP, DEAR = each(costing("0.95"), arm=ON), each(costing("1.00"), arm=OFF)
+from tests.builders.gates import OFF, ON, At, a_row, a_session, an_arm
+from tests.builders.promotion import an_excluded, an_implementation
+from tests.builders.promotion_rows import (
+    CHEAP,
+    CLEAN,
+    DEAR,
+    check_of,
+    costing,
+    decided,
+    each,
+    judged,
+    named,
+    reviewed,
+    ruled,
+    the_plan,
+)
 
 
 def test_five_percent_less_for_the_same_answers_promotes() -> None:
@@ -199,10 +160,6 @@ def test_a_sweep_that_did_not_run_to_its_end_authorises_nothing(close: CloseReas
     assert (found.decision, ruled(found)["rule"]) == (Decision.INCONCLUSIVE, "sweep-complete")
 
 
-def named(arm: Arm, model: str) -> Arm:
-    return arm.model_copy(update={"agent": arm.agent.model_copy(update={"options": {"model": model}})})
-
-
 def test_without_a_model_that_both_arms_name_nothing_is_decided() -> None:
     off, on = the_plan().arms
     nameless = [a_row(At(row.arm, row.trial, row.task), sessions=(a_session(model=None),)) for row in CHEAP]
@@ -259,21 +216,6 @@ def test_the_plan_must_say_who_is_set_against_whom() -> None:
     assert judged(CHEAP, DEAR, plan=plan, pairs=[pair | {"incumbent": OFF}]).decision is Decision.PASS
 
 
-def reviewed(*tasks: tuple[str, dict[str, Any], dict[str, Any]]) -> Judgement:
-    """Judge cases of which each has the numbers of the candidate's reviews and of the incumbent's."""
-    plan = the_plan(tuple(task for task, _, _ in tasks), oracle="review")
-    rows = {
-        arm: [
-            row for task, *both in tasks for row in each(lambda at, own=both[which]: a_review(at, **own), (task,), arm)
-        ]
-        for which, arm in enumerate((ON, OFF))
-    }
-    return judged(rows[ON], rows[OFF], plan=plan, work="review")
-
-
-CLEAN = ("clean", {"clean": True}, {"clean": True})
-
-
 def test_one_case_reviewed_better_and_none_worse_promotes() -> None:
     found = reviewed(("defect", {"f1": 0.57}, {"f1": 0.56}), CLEAN)
 
@@ -312,137 +254,3 @@ def test_a_review_without_its_number_is_missing_and_nothing_else_counts(ours: di
 
     assert found.decision is Decision.INCONCLUSIVE
     assert ruled(found)["broken"] == [{"rule": "values-known", "task": "defect"}]
-
-
-def test_the_policy_is_pinned_with_its_defaults() -> None:
-    gate = PromotionGate()
-
-    assert gate.policy({}, TASKS) == {
-        "work": "implementation",
-        "pairs": [],
-        "metric": "cost_usd",
-        "min_runs": 3,
-        "min_improvement_pct": 5.0,
-        "max_task_regression_pct": 20.0,
-        "max_ungated_regression_pct": 100.0,
-        "least_gated_share": "1/2",
-        "least_margin": 2,
-    }
-    assert gate.policy({"work": "review"}, TASKS) == {
-        "work": "review",
-        "pairs": [],
-        "min_runs": 3,
-        "min_improvement": 0.01,
-        "tolerance": 1e-09,
-    }
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"work": "other"}, "work is 'other'; give implementation or review"),
-        ({"metric": "speed"}, "metric"),
-        ({"min_runs": 0}, "min_runs"),
-        ({"least_gated_share": "3/2"}, "'3/2' is not a share"),
-        ({"work": "review", "metric": "cost_usd"}, "metric"),
-        ({"min_improvement_pct": -1}, "min_improvement_pct"),
-    ],
-)
-def test_a_wrong_option_is_named(options: dict[str, Any], said: str) -> None:
-    with pytest.raises(SpecError, match="gate promotion") as raised:
-        PromotionGate().policy(options, TASKS)
-
-    assert said in str(raised.value)
-
-
-@pytest.mark.parametrize(("share", "decision"), [("0/1", Decision.PASS), ("1/1", Decision.INCONCLUSIVE)])
-def test_the_share_of_gated_tasks_may_be_any(share: str, decision: Decision) -> None:
-    ours, theirs = (each(costing("1", resolved=False), ("three",), arm) for arm in (ON, OFF))
-    found = judged([*CHEAP[:6], *ours], [*DEAR[:6], *theirs], least_gated_share=share)
-
-    assert found.decision is decision
-
-
-@pytest.mark.parametrize(
-    ("options", "decision"),
-    [
-        ({}, Decision.PASS),
-        ({"min_runs": 4}, Decision.INCONCLUSIVE),
-        ({"min_improvement_pct": 5.1}, Decision.FAIL),
-    ],
-)
-def test_each_threshold_decides(options: dict[str, Any], decision: Decision) -> None:
-    assert judged(CHEAP, DEAR, **options).decision is decision
-
-
-def test_numbers_are_exact_whatever_a_double_makes_of_them() -> None:
-    """0.36 to 0.342 is five percent; in doubles it is less."""
-    found = judged(each(costing("0.342")), each(costing("0.36"), arm=OFF))
-
-    assert (found.decision, decided(found)["median_improvement_pct"]) == (Decision.PASS, 5)
-    assert Decimal("0.36") * 95 / 100 == Decimal("0.342")
-    assert (0.36 - 0.342) / 0.36 < 0.05
-
-
-def test_all_that_a_decision_is_made_of_stands_in_it() -> None:
-    churn = Churn(files=2, added_lines=10, removed_lines=3, binary_files=0)
-    wrong = an_implementation(At(OFF, 3, "three"), cost="1.00", oracle=OracleFinding(correct=False), churn=churn)
-    found = judged(CHEAP, [*DEAR[:-1], wrong])
-    incumbent = decided(found)["tasks"][2]["incumbent"]
-
-    assert (incumbent["runs"], incumbent["resolved"], incumbent["error_kinds"]) == (3, 2, {"oracle-failed": 1})
-    assert (incumbent["cost_usd"], incumbent["num_turns"], incumbent["diff_files"]) == (1, 3, None)
-    assert decided(found)["tasks"][2]["incumbent_resolved"] == "2/3"
-
-
-def test_what_the_plan_pins_is_read_back_as_it_was() -> None:
-    policies: list[Policy] = [read_policy({"work": work}) for work in ("implementation", "review")]
-
-    assert [read_policy(policy.model_dump(mode="json")) for policy in policies] == policies
-
-
-def told(found: Judgement) -> list[str]:
-    return [f"{one.name}: {one.observed} {one.operator} {one.threshold}" for one in found.checks]
-
-
-def test_every_comparison_of_code_is_told_with_its_numbers() -> None:
-    found = judged(CHEAP[:3], DEAR[:3], plan=the_plan(("one",)))
-
-    assert told(found) == [
-        "model-named: model-a != None",
-        "both-arms: 0 == 0",
-        "least-runs: 3 >= 3",
-        "no-exclusions: 0 == 0",
-        "equal-runs: 3 == 3",
-        "metric-measured: 0 == 0",
-        "incumbent-metric: 1 != 0",
-        "resolution: 1 >= 1",
-        "quality-floor: 3 == 3",
-        "task-regression: 5 >= -20",
-        "task-rows: 1 >= 1",
-        "gated-tasks: 1 >= 1",
-        "gated-share: 1 >= 0.5",
-        "sweep-complete: complete == complete",
-    ]
-
-
-def test_every_comparison_of_reviews_is_told_with_its_numbers() -> None:
-    found = reviewed(("defect", {"f1": 0.9}, {"f1": 0.5}), CLEAN)
-
-    assert told(found) == [
-        "model-named: model-a != None",
-        *["both-arms: 0 == 0"] * 2,
-        *["least-runs: 3 >= 3"] * 2,
-        *["equal-runs: 3 == 3"] * 2,
-        *["no-exclusions: 0 == 0"] * 2,
-        *["values-known: 0 == 0"] * 2,
-        *["verdict-known: True != None"] * 2,
-        *["verdict-correct: True != False"] * 2,
-        "blocker-recall-known: 1.0 != None",
-        "blocker-recall-known: None == None",
-        "blocker-recall: 1.0 >= 1.0",
-        "clean-false-positives: 0 <= 0",
-        "clean-pass: True >= True",
-        "weighted-f1: 0.9 >= 0.499999999",
-        "sweep-complete: complete == complete",
-    ]
