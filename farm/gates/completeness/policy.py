@@ -2,9 +2,9 @@
 
 from typing import Annotated
 
-from pydantic import Field, JsonValue, ValidationError
+from pydantic import Field, JsonValue
 
-from farm.errors import SpecError
+from farm.gates.options import checked
 from farm.model import MetricName
 from farm.model.base import Value
 
@@ -24,11 +24,4 @@ class CompletenessPolicy(Value):
 
 def read_policy(options: dict[str, JsonValue]) -> CompletenessPolicy:
     """Check a person's options; raise SpecError naming the field."""
-    try:
-        return CompletenessPolicy.model_validate(options)
-    except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in problem["loc"]) or "options"
-        raise SpecError(
-            f"gate completeness: {where}: {problem['msg']}; its options are of_arm, of_task and metrics"
-        ) from error
+    return checked(CompletenessPolicy, options, "completeness")

@@ -2,9 +2,10 @@
 
 from typing import Annotated, Self
 
-from pydantic import Field, JsonValue, ValidationError, model_validator
+from pydantic import Field, JsonValue, model_validator
 
 from farm.errors import SpecError
+from farm.gates.options import checked
 from farm.gates.reliability.mechanism import MechanismPolicy
 from farm.model import Name, Positive, Terminal
 from farm.model.base import Value
@@ -51,14 +52,7 @@ class MatrixPolicy(Value):
 
 def read_policy(options: dict[str, JsonValue], tasks: tuple[str, ...]) -> MatrixPolicy:
     """Check a person's options; raise SpecError naming the field, or a task of which nothing is expected."""
-    try:
-        policy = MatrixPolicy.model_validate(options)
-    except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in problem["loc"]) or "options"
-        raise SpecError(
-            f"gate mechanism: {where}: {problem['msg']}; its options are baseline, governed, expected and limits"
-        ) from error
+    policy = checked(MatrixPolicy, options, "mechanism")
     for task in tasks:
         if task not in policy.expected:
             raise SpecError(f"gate mechanism: expected says nothing of the task {task!r}; add what must come of it")

@@ -7,9 +7,10 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Annotated, Self
 
-from pydantic import AfterValidator, Field, JsonValue, StringConstraints, ValidationError, model_validator
+from pydantic import AfterValidator, Field, JsonValue, StringConstraints, model_validator
 
 from farm.errors import SpecError
+from farm.gates.options import checked
 from farm.model import MetricName, Name, Number, Positive
 from farm.model.base import Value
 
@@ -106,10 +107,7 @@ class OverlayPolicy(Value):
 
 def read_policy(options: dict[str, JsonValue], tasks: tuple[str, ...]) -> OverlayPolicy:
     """Check a person's options against the sweep's tasks; raise SpecError naming the field."""
-    try:
-        given = OverlayOptions.model_validate(options)
-    except ValidationError as error:
-        raise SpecError(f"gate overlay: {_first(error)}") from error
+    given = checked(OverlayOptions, options, "overlay")
     for task in given.cases:
         if task not in tasks:
             raise SpecError(
@@ -127,9 +125,3 @@ def _case(given: OverlayOptions, task: str) -> CasePolicy:
     if fields["metric"] is None:
         raise SpecError(f"gate overlay: task {task!r} has no metric; set `metric` for all cases or under cases.{task}")
     return CasePolicy.model_validate({name: value for name, value in fields.items() if value is not None})
-
-
-def _first(error: ValidationError) -> str:
-    problem = error.errors(include_url=False)[0]
-    where = ".".join(str(part) for part in problem["loc"]) or "options"
-    return f"{where}: {problem['msg']}"

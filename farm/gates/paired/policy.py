@@ -4,9 +4,9 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Annotated, Self
 
-from pydantic import Field, JsonValue, ValidationError, model_validator
+from pydantic import Field, JsonValue, model_validator
 
-from farm.errors import SpecError
+from farm.gates.options import checked
 from farm.gates.pairs import ArmPair
 from farm.model import MetricName, Number
 from farm.model.base import Value
@@ -64,9 +64,4 @@ class PairedPolicy(Value):
 
 def read_policy(options: dict[str, JsonValue]) -> PairedPolicy:
     """Check a person's options; raise SpecError naming the field."""
-    try:
-        return PairedPolicy.model_validate(options)
-    except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in problem["loc"]) or "options"
-        raise SpecError(f"gate paired: {where}: {problem['msg']}") from error
+    return checked(PairedPolicy, options, "paired")

@@ -4,9 +4,10 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, JsonValue, StringConstraints, ValidationError
+from pydantic import AfterValidator, Field, JsonValue, StringConstraints
 
 from farm.errors import SpecError
+from farm.gates.options import checked
 from farm.gates.pairs import ArmPair
 from farm.model import Number, Positive
 from farm.model.base import Value
@@ -75,15 +76,10 @@ Policy = ImplementationPolicy | ReviewPolicy
 def read_policy(options: dict[str, JsonValue]) -> Policy:
     """Check a person's options, or what the plan pins; raise SpecError naming the field."""
     work = options.get("work", "implementation")
-    try:
-        match work:
-            case "implementation":
-                return ImplementationPolicy.model_validate(options)
-            case "review":
-                return ReviewPolicy.model_validate(options)
-            case _:
-                raise SpecError(f"gate promotion: work is {work!r}; give implementation or review")
-    except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in problem["loc"]) or "options"
-        raise SpecError(f"gate promotion: {where}: {problem['msg']}") from error
+    match work:
+        case "implementation":
+            return checked(ImplementationPolicy, options, "promotion")
+        case "review":
+            return checked(ReviewPolicy, options, "promotion")
+        case _:
+            raise SpecError(f"gate promotion: work is {work!r}; give implementation or review")

@@ -2,9 +2,9 @@
 
 from typing import Annotated
 
-from pydantic import Field, JsonValue, ValidationError, model_validator
+from pydantic import Field, JsonValue, model_validator
 
-from farm.errors import SpecError
+from farm.gates.options import checked
 from farm.gates.reliability.trial import Part
 from farm.model import Name, Positive
 from farm.model.base import Value
@@ -62,10 +62,4 @@ class ReliabilityPolicy(Value):
 
 def read_policy(options: dict[str, JsonValue]) -> ReliabilityPolicy:
     """Check a person's options; raise SpecError naming the field."""
-    try:
-        return ReliabilityPolicy.model_validate(options)
-    except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in problem["loc"]) or "options"
-        known = ", ".join(ReliabilityPolicy.model_fields)
-        raise SpecError(f"gate reliability: {where}: {problem['msg']}; its options are {known}") from error
+    return checked(ReliabilityPolicy, options, "reliability")

@@ -3,9 +3,9 @@
 from enum import StrEnum
 from typing import Annotated, Self
 
-from pydantic import Field, JsonValue, ValidationError, model_validator
+from pydantic import Field, JsonValue, model_validator
 
-from farm.errors import SpecError
+from farm.gates.options import checked
 from farm.gates.pairs import ArmPair
 from farm.model import Number
 from farm.model.base import Value
@@ -41,9 +41,4 @@ class SpendPolicy(Value):
 
 def read_policy(options: dict[str, JsonValue]) -> SpendPolicy:
     """Check a person's options; raise SpecError naming the field."""
-    try:
-        return SpendPolicy.model_validate(options)
-    except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in problem["loc"]) or "options"
-        raise SpecError(f"gate spend: {where}: {problem['msg']}") from error
+    return checked(SpendPolicy, options, "spend")

@@ -105,7 +105,7 @@ def test_nothing_is_let_through_by_default() -> None:
 
 
 def test_an_option_out_of_bounds_is_refused_by_its_name() -> None:
-    with pytest.raises(SpecError, match=r"gate completeness: of_arm: .*its options are of_arm, of_task and metrics"):
+    with pytest.raises(SpecError, match=r"gate completeness: of_arm: .*its options are: of_arm, of_task, metrics"):
         GATE.policy({"of_arm": 1.5}, TASKS)
 
 

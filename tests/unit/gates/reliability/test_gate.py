@@ -87,7 +87,8 @@ def test_an_oracle_that_said_nothing_is_a_run_that_was_not_measured() -> None:
 def test_a_false_certification_shows_harm_though_a_run_is_missing() -> None:
     table = changed(a_table(HISTORIES["HARMFUL"]), f"create-basic-artifact.{BASELINE}.5", lost)
     found = judged(table)
-    assert (found.decision, failing(found)) >= (Decision.FAIL, {"no-model-certifies-falsely"})
+    assert found.decision is Decision.FAIL
+    assert "no-model-certifies-falsely" in failing(found)
     assert found.findings["false_certifications"]["count"] == 1
 
 
