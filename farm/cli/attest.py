@@ -5,14 +5,11 @@ from pathlib import Path
 import click
 
 from farm import bootstrap
-from farm.audit import verify
+from farm.cli.auditing import audited
 from farm.cli.common import answer, json_option, place_of, store_option
-from farm.cli.finishing import load_gate
-from farm.cli.signing import signing
+from farm.cli.signing import sign
 from farm.errors import IntegrityError
-from farm.finalizer.finalize import read_finalized
 from farm.model import SweepId
-from farm.reporting.render import render
 
 
 @click.command(name="attest", epilog="Example:  farm attest quickstart-3f9a1c2b4d5e.1 --key ~/keys/sweeps.pem")
@@ -32,10 +29,10 @@ def command(sweep: SweepId, *, key_file: Path, store: str | None, as_json: bool)
     The sweep is verified first; one that is not sound is not signed, and ends with exit code 4.
     """
     place = bootstrap.open_store(store, bootstrap.read_settings())
-    audit = verify(place, sweep, load_gate, lambda: render(read_finalized(sweep, place.records).report))
+    audit = audited(place, sweep)
     if not audit.is_sound:
         raise IntegrityError(f"{sweep}: {len(audit.flaws)} flaws, so it is not signed; farm verify {sweep} names them")
-    key = signing().attest(place, sweep, key_file)
+    key = sign(place, sweep, key_file)
     answer(
         {"sweep": sweep, "attestation": key},
         [f"{sweep}: attested; {place_of(place, key)}", f"Check it: farm verify {sweep} --key PUBLIC_KEY"],

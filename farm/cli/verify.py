@@ -7,14 +7,12 @@ import click
 from pydantic import JsonValue
 
 from farm import bootstrap
-from farm.audit import Audit, verify
+from farm.audit import Audit
+from farm.cli.auditing import audited
 from farm.cli.common import answer, json_option, store_option
-from farm.cli.finishing import load_gate
-from farm.cli.signing import signing
+from farm.cli.signing import unsigned
 from farm.errors import IntegrityError
-from farm.finalizer.finalize import read_finalized
 from farm.model import SweepId
-from farm.reporting.render import render
 
 
 def _lines(audit: Audit, unsigned: Sequence[str]) -> list[str]:
@@ -59,10 +57,10 @@ def command(sweep: SweepId, *, key_files: tuple[Path, ...], store: str | None, a
     Names every byte that is not what was sealed, and then ends with exit code 4.
     """
     place = bootstrap.open_store(store, bootstrap.read_settings())
-    audit = verify(place, sweep, load_gate, lambda: render(read_finalized(sweep, place.records).report))
-    unsigned = [one for key_file in key_files for one in signing().attestation_problems(place, sweep, key_file)]
-    answer(_document(audit, unsigned), _lines(audit, unsigned), as_json=as_json)
+    audit = audited(place, sweep)
+    lacking = [one for key_file in key_files for one in unsigned(place, sweep, key_file)]
+    answer(_document(audit, lacking), _lines(audit, lacking), as_json=as_json)
     if not audit.is_sound:
         raise IntegrityError(f"{sweep}: {len(audit.flaws)} flaws; the store's bytes are not what was sealed")
-    if unsigned:
-        raise IntegrityError(f"{sweep}: sound, but not attested as asked for; {unsigned[0]}")
+    if lacking:
+        raise IntegrityError(f"{sweep}: sound, but not attested as asked for; {lacking[0]}")
