@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from farm.model.digest import Digest
+from farm.model.evolution import EvolutionId, Step
 from farm.model.names import CellId, SweepId
 
 BLOBS = "blobs/"
 SWEEPS = "sweeps/"
+EVOLUTIONS = "evolutions/"
 
 
 def blob_key(digest: Digest) -> str:
@@ -147,3 +149,19 @@ def attestations_prefix(sweep: SweepId) -> str:
 def attestation_key(sweep: SweepId, keyid: str) -> str:
     """Give the place of the attestation by the key of that id."""
     return f"{attestations_prefix(sweep)}{keyid}.json"
+
+
+def evolution_root(evolution: EvolutionId) -> str:
+    return f"{EVOLUTIONS}{evolution}/"
+
+
+def evolution_open_key(evolution: EvolutionId) -> str:
+    return f"{evolution_root(evolution)}open.json"
+
+
+def evolution_step_key(evolution: EvolutionId, generation: int, step: Step) -> str:
+    return f"{evolution_root(evolution)}{generation}/{step}.json"
+
+
+def evolution_end_key(evolution: EvolutionId) -> str:
+    return f"{evolution_root(evolution)}end.json"

@@ -15,6 +15,7 @@ from farm.model.base import Value, is_none
 from farm.model.canonical import canonical_json
 from farm.model.digest import Digest
 from farm.model.door import CellBudget, SweepBudget
+from farm.model.evolution import EvolutionPin
 from farm.model.expected import Duration, most_s, typical_s
 from farm.model.limits import CheckLimits, Seconds
 from farm.model.metric import Metric
@@ -86,6 +87,8 @@ class Plan(Value):
     """Cells that are not run: an earlier sweep measured them under the same lock."""
     preregistration: Preregistration | None = Field(default=None, exclude_if=is_none)
     """None: nothing was fixed beforehand, and nothing was cut."""
+    evolution: EvolutionPin | None = Field(default=None, exclude_if=is_none)
+    """None: nobody asks whether what its candidates change shall be changed where it lives."""
 
     @model_validator(mode="after")
     def _cells_name_what_is_here(self) -> "Plan":
@@ -116,6 +119,10 @@ class Plan(Value):
     def with_preregistration(self, known: Preregistration) -> "Plan":
         """Copy that says how it was fixed beforehand; what was computed of this plan is not kept."""
         return self._with({"preregistration": known})
+
+    def with_evolution(self, pin: EvolutionPin) -> "Plan":
+        """Copy that says which step of an evolution it is; what was computed of this plan is not kept."""
+        return self._with({"evolution": pin})
 
     def _with(self, changed: Mapping[str, object]) -> "Plan":
         return Plan.model_validate({name: getattr(self, name) for name in Plan.model_fields} | dict(changed))

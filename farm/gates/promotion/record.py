@@ -25,7 +25,7 @@ from farm.gates.promotion.aggregate import Count
 from farm.gates.promotion.decisions import ImplementationDecision, ReviewDecision
 from farm.gates.promotion.policy import Efficiency, Least
 from farm.gates.promotion.review import METRIC
-from farm.model import Decision, Digest, Pin, Preregistration, SweepId
+from farm.model import CandidateOrigin, Decision, Digest, Pin, Preregistration, SweepId
 from farm.model.base import Value
 
 LIFE = timedelta(days=90)
@@ -127,20 +127,13 @@ AnyDecision = Annotated[
 ]
 
 
-class Origin(StrEnum):
-    """Who wrote the candidate."""
-
-    PROPOSER = "model-proposer"
-    MANUAL = "manual-initial-overlay"
-
-
 class Bindings(Value):
     """What a promotion is of: each must be today what it was."""
 
     benchmark_model: StrictStr | None
     proposer_model: StrictStr | None
     effort: StrictStr | None
-    candidate_origin: Origin
+    candidate_origin: CandidateOrigin
     candidate_overlay_digest: Digest
     target_base_digests: dict[str, Digest]
     """Of the files that the candidate changes, as they were before."""

@@ -7,9 +7,9 @@ from pydantic import JsonValue
 
 from farm.gates.pairs import ArmPair
 from farm.gates.promotion.policy import ImplementationPolicy, Policy
-from farm.gates.promotion.record import Binding, Bindings, ImplementationRules, Origin, ReviewRules
+from farm.gates.promotion.record import Binding, Bindings, ImplementationRules, ReviewRules
 from farm.gates.promotion.review import METRIC
-from farm.model import Arm, Digest, Plan, Task, Value, canonical_json
+from farm.model import Arm, CandidateOrigin, Digest, EvolutionPin, Plan, Task, Value, canonical_json
 from farm.reporting.promotion.files import oracle_files, target_bases
 from farm.reporting.rows.case import ReadBlob
 
@@ -27,17 +27,22 @@ class Asked:
 def bindings_of(asked: Asked, read: ReadBlob) -> Bindings:
     """Say what a promotion by this plan is bound to; raise SpecError where a candidate brings a file that is new."""
     candidates = [asked.plan.arm_by_name[pair.candidate] for pair in asked.pairs]
+    step = asked.plan.evolution
     return Bindings(
         benchmark_model=asked.model,
-        proposer_model=None,
+        proposer_model=None if step is None else step.proposer_model,
         effort=_one(arm.agent.options.get("effort") for arm in candidates),
-        candidate_origin=Origin.MANUAL,
+        candidate_origin=CandidateOrigin.MANUAL if step is None else step.origin,
         candidate_overlay_digest=overlay_digest(candidates),
-        target_base_digests=target_bases(asked.plan, asked.pairs, read),
+        target_base_digests=target_bases(asked.plan, asked.pairs, read) if step is None else _bases(step),
         required_candidate_arms=tuple(pair.candidate for pair in asked.pairs),
         selected_tasks=tuple(_binding(task, read) for task in asked.plan.tasks),
         policy={pair.candidate: _rules(asked.policy) for pair in asked.pairs},
     )
+
+
+def _bases(step: EvolutionPin) -> dict[str, Digest]:
+    return {target.path: target.base for target in step.targets}
 
 
 def overlay_digest(candidates: Sequence[Arm]) -> Digest:
